@@ -3,7 +3,8 @@ import type { Metrics } from './observability/metrics.ts';
 import { ClockGuard, connectStore, logSecurityProblems, type Store } from './store/index.ts';
 
 /**
- * The clock guard compares the clock of the process with that of the database. Throws `database_away`, `bad_settings`, `schema_differs`.
+ * The clock guard compares the clock of the process with that of the database.
+ * @throws `database_away`, `bad_settings`, `schema_differs`
  */
 export async function openDatabase(
   { config, clock, logger, metrics }: Context,

@@ -5,7 +5,7 @@ import { MillraceError } from './errors.ts';
 /** The name of an account contains no tab. If an account has several lines, the last line counts. So a rotated secret is appended. */
 export const credentialLine = (account: string, secret: string) => `${account}\t${secret}`;
 
-/** Appends, and allows only the owner of the file to read it. @throws {MillraceError} `failed` */
+/** Appends, and allows only the owner of the file to read it. @throws `failed` */
 export async function openCredentialsFile(path: string) {
   try {
     const file = await open(path, 'a', 0o600);
@@ -20,7 +20,7 @@ export async function openCredentialsFile(path: string) {
   }
 }
 
-/** By account. @throws {MillraceError} `usage`; the message quotes no text of the file, because the file holds secrets */
+/** By account. @throws `usage`; the message quotes no text of the file, because the file holds secrets */
 export function readCredentialsFile(path: string): Map<string, string> {
   const secrets = new Map();
   for (const [index, line] of readLines(path).entries()) {

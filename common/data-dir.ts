@@ -1,6 +1,6 @@
 import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { MillraceError } from './errors.ts';
+import { codeOf, MillraceError } from './errors.ts';
 
 /** Marks a directory that Millrace made and may empty. */
 export const MARKER = '.millrace';
@@ -23,7 +23,7 @@ export async function claimDataDir(dataDir: string) {
 
 /**
  * The marker, the caches and the entries to `keep` stay. A missing directory counts as empty.
- * @throws {MillraceError} `not_ours` when the directory has no marker
+ * @throws `not_ours` when the directory has no marker
  */
 export async function emptyDataDir(dataDir: string, keep: string[]) {
   const entries = await readdir(dataDir).catch((error) => {
@@ -45,7 +45,7 @@ async function isMarked(dataDir: string) {
   try {
     return (await stat(join(dataDir, MARKER))).isFile();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    if (codeOf(error) === 'ENOENT') return false;
     throw error;
   }
 }

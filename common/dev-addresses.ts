@@ -53,7 +53,7 @@ export function findDevAddresses(dataDir: string): DevAddresses | null {
 /**
  * A setting that is neither in the environment nor in `.env` comes from a `npm run dev` that runs on this machine with the same `DATA_DIR`.
  * @param target what the command connects to
- * @throws {MillraceError} `bad_settings`
+ * @throws `bad_settings`
  */
 export function readCommandSettings(
   target: keyof typeof TAKEN,

@@ -66,7 +66,7 @@ function shownEncoding(bytes: Uint8Array) {
 /**
  * Removes byte order marks before the text, and NUL bytes after it, which programs in C send as padding. Bytes that are
  * invalid in the encoding are refused. With replacement characters, two different names could become equal.
- * @throws {MillraceError} `malformed`: the bytes are no text in the encoding; `unknown_format`: the encoding cannot be
+ * @throws `malformed`: the bytes are no text in the encoding; `unknown_format`: the encoding cannot be
  *   decoded
  */
 export function decodeText(bytes: Uint8Array, declared?: string): string {
@@ -80,7 +80,7 @@ export function decodeText(bytes: Uint8Array, declared?: string): string {
 /**
  * For a text of which only some names matter. Bytes that are not UTF-8 become U+FFFD, which no name may contain.
  * @returns `rule`: the rule that invalid bytes break; null: there are none
- * @throws {MillraceError} as `decodeText`, but not for bytes that are not UTF-8
+ * @throws as `decodeText`, but not for bytes that are not UTF-8
  */
 export function decodeReplacing(bytes: Uint8Array, declared?: string): { text: string; rule: string | null } {
   const { charset } = encodingOf(bytes, declared);
@@ -135,7 +135,7 @@ class Decoder {
   #charset;
   #decoder;
 
-  /** @throws {MillraceError} `unknown_format`: there is no decoder for the charset */
+  /** @throws `unknown_format`: there is no decoder for the charset */
   constructor(charset: string) {
     this.#charset = charset;
     try {
@@ -148,7 +148,7 @@ class Decoder {
     }
   }
 
-  /** @throws {MillraceError} `malformed` */
+  /** @throws `malformed` */
   decode(bytes: Uint8Array, options?: { stream: boolean }): string {
     if (this.#decoder.encoding === 'windows-1252') {
       const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');

@@ -170,3 +170,11 @@ export class MillraceError extends Error {
     return (ERRORS[this.code] as ErrorEntry).exit ?? 1;
   }
 }
+
+// No `instanceof Error`: an error of another realm, as in jest, is none of ours.
+export const messageOf = (error: unknown): string =>
+  typeof error === 'object' && error !== null && 'message' in error ? String(error.message) : String(error);
+
+/** Such as `ENOENT` in an error of Node.js. */
+export const codeOf = (error: unknown): unknown =>
+  typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;

@@ -91,12 +91,12 @@ function readNumber(text: string) {
 /**
  * For a command without positional arguments.
  * @param argv without node and script
- * @throws {MillraceError} `usage` with every invalid value, or `help` for --help
+ * @throws `usage` with every invalid value, or `help` for --help
  */
 export const parseFlags = <F extends Record<string, Flag>>(line: CommandLine<F>, argv: string[]): Values<F> =>
   parseLine(line, argv).flags;
 
-/** @param argv without node and script @throws {MillraceError} `usage`, `help` */
+/** @param argv without node and script @throws `usage`, `help` */
 export function parseLine<F extends Record<string, Flag>>(
   line: CommandLine<F>,
   argv: string[],
@@ -107,7 +107,7 @@ export function parseLine<F extends Record<string, Flag>>(
   return valuesOf(command, line, problems);
 }
 
-/** @param argv without node and script @throws {MillraceError} `usage`, `help` */
+/** @param argv without node and script @throws `usage`, `help` */
 export function parseGroup<C extends Commands>(
   { command: name, help, examples, settings, commands }: CommandGroup<C>,
   argv: string[],

@@ -14,14 +14,22 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 // that are not UTF-8 by U+FFFD, so two different names could become the same name. A byte order mark makes two names that look alike.
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\uFFFD\uFEFF\uFFFE]/u;
 
-export interface Identity {
+declare const owner: unique symbol;
+
+/** The 16 bytes of an id. A plain Buffer is accepted, but not the id of a sensor where the id of a device is wanted. */
+export type DeviceBytes = Buffer & { readonly [owner]?: 'device' };
+
+export type SensorBytes = Buffer & { readonly [owner]?: 'sensor' };
+
+export interface Identity<Bytes = DeviceBytes> {
   id: string;
-  bytes: Buffer;
+  bytes: Bytes;
   /** null: the message contains a UUID instead */
   name: string | null;
 }
 
-/** 1 to 128 bytes of UTF-8, no control characters. */
+export type SensorIdentity = Identity<SensorBytes>;
+
 export const isName = (text: unknown): text is string =>
   typeof text === 'string' &&
   text.length > 0 &&
@@ -45,7 +53,7 @@ export function brokenNameRule(text: unknown): string {
  * @param text a lower-case UUID, or a name (an upper-case UUID counts as a name)
  * @returns null: the text is neither
  */
-function identify(namespace: string, text: unknown): Identity | null {
+function identify(namespace: string, text: unknown): Identity<Buffer> | null {
   if (typeof text !== 'string') return null;
   if (UUID.test(text)) return { id: text, bytes: uuidBytes(text), name: null };
   if (!isName(text)) return null;
@@ -55,7 +63,8 @@ function identify(namespace: string, text: unknown): Identity | null {
 
 export const identifyDevice = (text: unknown): Identity | null => identify(NS, text);
 
-export const identifySensor = (deviceId: string, text: unknown): Identity | null => identify(deviceId, text);
+export const identifySensor = (deviceId: string, text: unknown): SensorIdentity | null =>
+  identify(deviceId, text);
 
 /** Unlike `uuid.parse`, this function accepts any version and variant. */
 export function uuidBytes(id: string): Buffer {

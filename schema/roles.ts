@@ -16,13 +16,12 @@ type Role = { name: string; password: string };
 
 const ROLE_NAME = /^[a-z][a-z0-9_]{0,47}$/;
 
-/** `shown` replaces `cql` in the output, because `cql` may hold a password. */
 export type RoleStatement = { cql: string; shown: string };
 
 /**
  * If the statements run again, they only change the password. They are valid for ScyllaDB and Cassandra: each `GRANT`
  * names one permission, which all versions support.
- * @throws {MillraceError} `usage` when the name or the password is not valid for a role
+ * @throws `usage` when the name or the password is not valid for a role
  */
 export function roleStatements(keyspace: string, duty: Duty, { name, password }: Role): RoleStatement[] {
   if (!ROLE_NAME.test(name)) {

@@ -38,7 +38,6 @@ export const PARTITION_WARN = { bytes: 100e6, rows: 100_000 };
 
 export const PARTITION_AIM = { bytes: 10e6, rows: 50_000 };
 
-/** In days. */
 export const DEAD_LETTER_DAYS = 14;
 
 export const DEAD_LETTER_SHARDS = 16;
@@ -77,7 +76,6 @@ export const MOST_CLOCK_DIFFERENCE_MS = 60_000;
 /** The first packed hour is this time before the first migration. Samples of older hours are late for their hour. */
 export const PACKED_BEFORE_START_MS = 3 * HOUR_MS;
 
-/** The start of the hour, in epoch ms. */
 export const bucketOf = (ts: number): number => floorTo(ts, HOUR_MS);
 
 export const dayOf = (ts: number): number => floorTo(ts, DAY_MS);
@@ -167,8 +165,6 @@ export function devicePerHour({
   const { rows, bytes } = messageWeight({ sensors: sensors / parts, samples });
   return { rows: messages * parts * rows, bytes: messages * parts * bytes, partitions: parts };
 }
-
-// The rest of this module describes how the samples of a device in one hour are laid out in rows of `message`: limits and sizes.
 
 /** A row of this size is still far below the mutation size limit of a server. */
 export const MAX_BLOCK_BYTES = 32 * 1024;

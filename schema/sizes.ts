@@ -90,7 +90,6 @@ const latestBytes = (devices: number, sensors: number) =>
 /** The most calendar years that this many days touch: their length in years plus one. */
 export const calendarYearsOf = (days: number): number => Math.ceil(days / 365.25) + 1;
 
-/** For comparison with PARTITION_AIM. */
 export function partitionsOf({
   sensors,
   sensorsPerDevice,

@@ -18,7 +18,6 @@ const RESERVED = new Set([...OWN_TOPICS.split('/'), ...KINDS]);
 /** A suggestion never adds a Sparkplug type that is missing in the topic. */
 const EDGE_TYPE = /^[ND](?:BIRTH|DATA|DEATH)$/;
 
-/** A changed character costs 1. */
 const LEVEL_COST = 2;
 const EMPTY_LEVEL_COST = 1;
 const OTHER_KIND_COST = 3;
@@ -78,7 +77,6 @@ function nearestChange(
   return best;
 }
 
-/** Infinite if the two differ too much. */
 function costOf(level: string, wanted: string): number {
   if (wanted === ANY) return isMisplaced(level) ? Number.POSITIVE_INFINITY : 0;
   if (level === wanted) return 0;

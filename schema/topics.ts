@@ -1,6 +1,5 @@
 import { parseSparkplugTopic, type SparkplugTopic } from './sparkplug-topics.ts';
 
-/** The last level of Millrace's topics. */
 export const KINDS = ['measurements', 'birth', 'status'] as const;
 
 type Kind = (typeof KINDS)[number];

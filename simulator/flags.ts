@@ -80,7 +80,7 @@ const LINE: CommandLine<typeof SIMULATOR_FLAGS> = {
   ],
 };
 
-/** @param argv without node and script @throws {MillraceError} `usage`: the message lists every problem */
+/** @param argv without node and script @throws `usage`: the message lists every problem */
 export function readFlags(argv: string[]): Flags {
   const flags = parseFlags(LINE, argv);
   const faults = flags.faults === undefined ? undefined : parseFaults(flags.faults);

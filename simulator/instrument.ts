@@ -38,7 +38,7 @@ export class Instrument {
 
   /**
    * The options of the run, its totals, and the figures of every period. Latencies are in ms.
-   * @throws {MillraceError} `failed` when the report cannot be written
+   * @throws `failed` when the report cannot be written
    */
   write(run: Record<string, unknown>) {
     if (this.#path === undefined) return;

@@ -39,7 +39,7 @@ export interface Run {
   print: (text: string) => void;
 }
 
-/** Runs until the stop signal. @throws {MillraceError} `broker_away` when the broker refuses the devices, or is never reached */
+/** Runs until the stop signal. @throws `broker_away` when the broker refuses the devices, or is never reached */
 export async function runFleet(
   run: Run,
   startFirstConnect: () => ReturnType<typeof createDeadline> = () => createDeadline(FIRST_CONNECT_MS),

@@ -13,7 +13,7 @@ import type { Run } from './run-fleet.ts';
 /** If the broker is not reached in this time, the replay fails. */
 const FIRST_CONNECT_MS = 30_000;
 
-/** Runs until the broker has acknowledged all rows. @throws {MillraceError} `usage` for a file without rows to replay; `broker_away` */
+/** Runs until the broker has acknowledged all rows. @throws `usage` for a file without rows to replay; `broker_away` */
 export async function runReplay({ flags, broker, meter, ledger, statusLine, stopSignal, begin, print }: Run) {
   const path = flags.replay as string;
   begin();

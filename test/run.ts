@@ -96,7 +96,7 @@ function readSuites(args: string[]): Suite & { ownArgs: string[] } {
   };
 }
 
-/** @throws {MillraceError} `help` */
+/** @throws `help` */
 async function printHelp([suite = '']: string[]) {
   // Imported here, because it needs the packages.
   const { parseFlags } = await import('../common/flags.ts');

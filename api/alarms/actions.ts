@@ -19,7 +19,7 @@ export class AlarmActions {
     this.#deps = deps;
   }
 
-  /** Throws `not_found`. */
+  /** @throws `not_found` */
   async acknowledge(
     key: EpisodeKey,
     { by, comment }: { by: string; comment: string | null },
@@ -35,7 +35,7 @@ export class AlarmActions {
     return alarm;
   }
 
-  /** Throws `not_found`. */
+  /** @throws `not_found` */
   async shelve(
     key: EpisodeKey,
     { by, until, comment }: { by: string; until: number; comment: string | null },

@@ -47,7 +47,7 @@ export function createBacktest({
   subjects: Subjects;
   clock: () => number;
 }) {
-  /** `range`: epoch ms. Throws the reason with which `signal` was aborted. */
+  /** `range`: epoch ms. @throws the reason with which `signal` was aborted */
   return async function backtest(
     version: Pick<RuleVersion, 'definition' | 'ids' | 'removed'> & { definition: Definition },
     range: { from: number; to: number },

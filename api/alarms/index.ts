@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { DeviceBytes } from '../../schema/ids.ts';
 import type { Outbox } from '../ingest/outbox.ts';
 import type { Context } from '../observability/index.ts';
 import type { Metrics } from '../observability/metrics.ts';
@@ -90,7 +91,7 @@ export function createAlarms(
     },
 
     /** `device`: 16 bytes of the id of a retired device. */
-    endOfDevice: (device: Buffer) => openEpisodes.endOfDevice(device),
+    endOfDevice: (device: DeviceBytes) => openEpisodes.endOfDevice(device),
 
     acknowledge: ((key, given) => actions.acknowledge(key, given)) satisfies AlarmActions['acknowledge'],
     shelve: ((key, given) => actions.shelve(key, given)) satisfies AlarmActions['shelve'],

@@ -1,5 +1,5 @@
 import { forEachConcurrently, SharedCalls } from '../../common/concurrency.ts';
-import { groupOf, uuidText } from '../../schema/ids.ts';
+import { type DeviceBytes, groupOf, uuidText } from '../../schema/ids.ts';
 import type { Alarm, AlarmStore, EpisodeKey } from '../store/alarms/episodes.ts';
 import type { EvaluationScheduler } from './evaluation/evaluation-scheduler.ts';
 import type { AlarmChange, Evaluator } from './evaluation/evaluator.ts';
@@ -50,7 +50,7 @@ export class OpenEpisodes {
       await this.#evaluateAll(group, (key) => ended.some(({ bytes }) => bytes.equals(key.rule)));
   }
 
-  async endOfDevice(device: Buffer) {
+  async endOfDevice(device: DeviceBytes) {
     await this.#evaluateAll(groupOf(device, this.#deps.groups), (key) => key.device.equals(device));
   }
 

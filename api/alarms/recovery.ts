@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { forEachConcurrently } from '../../common/concurrency.ts';
+import type { DeviceBytes } from '../../schema/ids.ts';
 import { bucketOf, DAY_MS, dayOf, HOUR_MS, LATE_MARGIN_MS } from '../../schema/rules.ts';
 import type { AlarmProgress, EvaluationProgress } from '../store/alarms/progress.ts';
 import type { Retry } from '../store/sending/retry.ts';
@@ -83,7 +84,7 @@ export class Recovery {
 
   /** Notes each day of late samples once an hour. Undefined: all days are noted already. `instants`: epoch ms. */
   note(
-    device: { id: string; bytes: Buffer; group: number },
+    device: { id: string; bytes: DeviceBytes; group: number },
     instants: Iterable<number>,
   ): Promise<void> | undefined {
     const noticed = bucketOf(this.#deps.clock());
@@ -131,7 +132,7 @@ export class Recovery {
    * Waits for room before each evaluation. A device may have more sensors than the queue has room for, and a range that finds no room would
    * be lost.
    */
-  async #evaluateDevice(device: Buffer, range: { from: number; to: number }, only: Rule[] | null) {
+  async #evaluateDevice(device: DeviceBytes, range: { from: number; to: number }, only: Rule[] | null) {
     for (const subject of await this.#deps.subjects.ofDevice(device)) {
       for (const rule of this.#deps.rules.rulesOf(subject.device, subject.sensor)) {
         if (only && !only.includes(rule)) continue;

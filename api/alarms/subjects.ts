@@ -1,5 +1,13 @@
 import { JoinedCalls } from '../../common/concurrency.ts';
-import { groupOf, identifyDevice, uuidBytes, uuidText } from '../../schema/ids.ts';
+import {
+  type DeviceBytes,
+  groupOf,
+  type Identity,
+  identifyDevice,
+  type SensorBytes,
+  uuidBytes,
+  uuidText,
+} from '../../schema/ids.ts';
 import type { Store } from '../store/index.ts';
 import type { SensorRow } from '../store/registry/rows.ts';
 import type { MonitoredSensor } from './evaluation/evaluator.ts';
@@ -16,7 +24,7 @@ export function createSubjects(store: Pick<Store, 'fleet' | 'devices'>, groups: 
   /** The alarms of a device are evaluated together, and share a read. */
   const joined: JoinedCalls<MonitoredSensor[]> = new JoinedCalls();
 
-  function ofDevice(bytes: Buffer): Promise<MonitoredSensor[]> {
+  function ofDevice(bytes: DeviceBytes): Promise<MonitoredSensor[]> {
     const id = uuidText(bytes);
     return joined.call(id, async () => {
       const group = groupOf(bytes, groups);
@@ -31,8 +39,8 @@ export function createSubjects(store: Pick<Store, 'fleet' | 'devices'>, groups: 
     device,
     sensor,
   }: {
-    device: Buffer;
-    sensor: Buffer;
+    device: DeviceBytes;
+    sensor: SensorBytes;
   }): Promise<MonitoredSensor | null> =>
     (await ofDevice(device)).find((subject) => subject.sensor.bytes.equals(sensor)) ?? null;
 
@@ -40,7 +48,10 @@ export function createSubjects(store: Pick<Store, 'fleet' | 'devices'>, groups: 
     ofDevice,
     find,
 
-    async stateOf({ device, sensor }: { device: Buffer; sensor: Buffer }, now: number): Promise<SensorState> {
+    async stateOf(
+      { device, sensor }: { device: DeviceBytes; sensor: SensorBytes },
+      now: number,
+    ): Promise<SensorState> {
       const found = await find({ device, sensor });
       if (found) return { newest: found.sensor.ts, goneAt: null };
       const group = groupOf(device, groups);
@@ -52,7 +63,7 @@ export function createSubjects(store: Pick<Store, 'fleet' | 'devices'>, groups: 
     ): AsyncGenerator<MonitoredSensor, void> {
       const { type, site, device } = version.definition.scope;
       if (device !== undefined) {
-        const bytes = (identifyDevice(device) as { bytes: Buffer }).bytes;
+        const bytes = (identifyDevice(device) as Identity).bytes;
         yield* (await ofDevice(bytes)).filter((found) => covers(version, found.device.id, found.sensor));
         return;
       }
@@ -80,7 +91,7 @@ type Page = Awaited<ReturnType<Store['fleet']['latestPage']>>;
 
 const SENSORS_AT_ONCE = 500;
 
-const toSubject = (row: SensorRow, id: string, bytes: Buffer, group: number): MonitoredSensor => ({
+const toSubject = (row: SensorRow, id: string, bytes: DeviceBytes, group: number): MonitoredSensor => ({
   device: { id, bytes, group, name: row.deviceName },
   sensor: {
     id: row.id,

@@ -1,4 +1,4 @@
-import { uuidBytes } from '../../schema/ids.ts';
+import { type DeviceBytes, uuidBytes } from '../../schema/ids.ts';
 import type { Fleet } from '../store/devices/index.ts';
 import type { LatestRow } from '../store/devices/latest-rows.ts';
 import { covers, newestOf, type Rule } from './rules/rule.ts';
@@ -6,7 +6,7 @@ import { WatchedSensor } from './watched-sensor.ts';
 
 export interface WatchedDevice {
   id: string;
-  bytes: Buffer;
+  bytes: DeviceBytes;
   sensors: Map<string, WatchedSensor>;
   /** epoch ms at which the first of these sensors may be absent */
   dueAt: number;

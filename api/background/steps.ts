@@ -47,7 +47,7 @@ export class Steps {
     this.#monotonic = monotonic;
   }
 
-  /** @param step idempotent @throws {MillraceError} `unavailable` when packing ends; `rejected` */
+  /** @param step idempotent @throws `unavailable` when packing ends; `rejected` */
   async run<T>(step: () => Promise<T>): Promise<T> {
     if (this.#ending.signal.aborted) throw new MillraceError('unavailable', 'packing ends');
     const began = this.#monotonic();

@@ -15,9 +15,9 @@ const CHECK_EVERY_MS = 100;
 const SETTLE_MS = 2000;
 
 /**
- * Empties and ends the session of a process that will not come back. The external broker keeps assigning messages to an offline member of a
- * shared subscription, so the session must not stay. Returns the number of its messages. Throws `bad_settings`, `broker_away`,
- * `session_taken`, `no_session`; `failed` after a stop: the session is kept.
+ * Empties and ends the session of a process that will not come back. The external broker keeps assigning messages to
+ * an offline member of a shared subscription, so the session must not stay. Returns the number of its messages.
+ * @throws `bad_settings`, `broker_away`, `session_taken`, `no_session`; `failed` after a stop: the session is kept
  */
 export async function drainSession(deps: {
   config: Config;

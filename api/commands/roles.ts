@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { runCommand } from '../../common/command.ts';
 import { readCommandSettings } from '../../common/dev-addresses.ts';
-import { MillraceError } from '../../common/errors.ts';
+import { MillraceError, messageOf } from '../../common/errors.ts';
 import { type CommandLine, type Flag, parseFlags } from '../../common/flags.ts';
 import { DATABASE_SETTINGS } from '../../common/settings/index.ts';
 import { roleStatements } from '../../schema/roles.ts';
@@ -66,6 +66,6 @@ function readPassword(
   try {
     return readFileSync(path, 'utf8').replace(/\r?\n$/, '');
   } catch (error) {
-    throw new MillraceError('usage', `--${flag}: ${(error as Error).message}`, { cause: error });
+    throw new MillraceError('usage', `--${flag}: ${messageOf(error)}`, { cause: error });
   }
 }

@@ -90,7 +90,7 @@ await runCommand(async () => {
   return replay(config, flags, print);
 });
 
-/** Throws `broker_away`. */
+/** @throws `broker_away` */
 async function withAdmin<T>({ stream }: Config, work: (admin: Admin) => Promise<T>): Promise<T> {
   const admin = new Admin({ ...connectionOptions(stream, CLIENT_ID), retries: 3, retryDelay: 500 });
   try {
@@ -152,14 +152,14 @@ async function printReplay(config: Config, print: (text: string) => void) {
   }
 }
 
-/** Registers schemas that the registry lacks. Throws `broker_away`. */
+/** Registers schemas that the registry lacks. @throws `broker_away` */
 async function registerSchemas({ stream }: Config, print: (text: string) => void) {
   const schemas = new Schemas(stream, createLogger('silent'));
   for (const { subject, id, isNew } of await toMillraceError(() => schemas.loadAll()))
     print(`${isNew ? '✓ registered' : '✓ is there'}  schema ${id} of ${subject}`);
 }
 
-/** Throws `broker_away` if Kafka refuses a topic, or the registry its schema. */
+/** @throws `broker_away` if Kafka refuses a topic, or the registry its schema */
 async function toMillraceError<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

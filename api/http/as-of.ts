@@ -7,8 +7,9 @@ import type { RouteContext } from './route.ts';
 const AT_ONCE = 16;
 
 /**
- * The newest values at or before `instant` (epoch ms), in the order of `rows`. Without such a value, `ts` and `value` of a row are null.
- * Throws the reason with which `signal` was aborted.
+ * The newest values at or before `instant` (epoch ms), in the order of `rows`. Without such a value, `ts` and `value`
+ * of a row are null.
+ * @throws the reason with which `signal` was aborted
  */
 export async function rowsAsOf(
   deps: RouteContext,

@@ -9,7 +9,7 @@ import {
 } from 'node:zlib';
 import type { Request, Response } from 'express';
 import { charsetOf, decodeText } from '../../common/encodings.ts';
-import { MillraceError } from '../../common/errors.ts';
+import { codeOf, MillraceError } from '../../common/errors.ts';
 
 /** In ms. The rest of a body may still arrive after an early answer, then the connection is closed. */
 const LINGER_MS = 2000;
@@ -39,10 +39,11 @@ const ZSTD_PARAMS = { [constants.ZSTD_d_windowLogMax]: 23 };
 const AFTER_FRAME = Buffer.alloc(1);
 
 /**
- * The body is read on demand and never buffered beyond `limit` (bytes), which applies to the compressed and to the decompressed body. The
- * server's `requestTimeout` limits the time of the read. `bytes` is the size of the body, or the limit if the size is unknown; `signal`
- * aborts when the client disconnects. Throws `too_large`, `unknown_format`; `read` also throws `bad_request` if the client disconnects, and
- * `malformed` if the body does not have its declared compression.
+ * The body is read on demand and never buffered beyond `limit` (bytes), which applies to the compressed and to the
+ * decompressed body. The server's `requestTimeout` limits the time of the read. `bytes` is the size of the body, or
+ * the limit if the size is unknown; `signal` aborts when the client disconnects.
+ * @throws `too_large`, `unknown_format`; `read` also throws `bad_request` if the client disconnects, and `malformed`
+ * if the body does not have its declared compression
  */
 export function bodyOf(
   req: Request,
@@ -67,14 +68,14 @@ export function bodyOf(
   };
 }
 
-/** `limit`: bytes. Throws `unknown_format`, `too_large`, and `malformed` if the body is no text of its charset. */
+/** `limit`: bytes. @throws `unknown_format`, `too_large`, and `malformed` if the body is no text of its charset */
 export async function readJsonText(req: Request, res: Response, limit: number): Promise<string> {
   const { read } = bodyOf(req, res, limit);
   if (!req.is('application/json')) throw new MillraceError('unknown_format', 'Send application/json.');
   return decodeText(await read(), charsetOf(req.headers['content-type']));
 }
 
-/** A key of `CODINGS`, or `identity`. Throws `unknown_format` for a coding that is not accepted. */
+/** A key of `CODINGS`, or `identity`. @throws `unknown_format` for a coding that is not accepted */
 export function codingOf(req: Request, res: Response, compressed: boolean): string {
   const coding = req.headers['content-encoding']?.toLowerCase() ?? 'identity';
   if (coding === 'identity' || (compressed && CODINGS.has(coding))) return coding;
@@ -104,7 +105,7 @@ function readBody(req: Request, limit: number): Promise<Buffer> {
   });
 }
 
-/** `limit`: bytes of the result. Throws `too_large`, `malformed`. */
+/** `limit`: bytes of the result. @throws `too_large`, `malformed` */
 async function decompressed(
   body: Buffer,
   { decompress, coding, limit }: { decompress: Decompress; coding: string; limit: number },
@@ -124,7 +125,7 @@ async function decompressed(
     if (engine.bytesWritten !== body.length) throw new Error('the content does not end with the body');
     return buffer;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(limit);
+    if (codeOf(error) === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(limit);
     const part = isZstd ? 'one frame of zstd with a window of 8 MB at most' : coding;
     throw new MillraceError('malformed', `The body is not valid ${coding}: it must be exactly ${part}.`, {
       cause: error,

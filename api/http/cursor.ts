@@ -2,7 +2,7 @@ import { createHmac, hkdfSync, randomBytes, randomUUID, timingSafeEqual } from '
 import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { claimDataDir } from '../../common/data-dir.ts';
-import { MillraceError } from '../../common/errors.ts';
+import { codeOf, MillraceError } from '../../common/errors.ts';
 
 const VALID_MS = 24 * 3_600_000;
 
@@ -36,8 +36,8 @@ export function createCursors({ secret, clock }: { secret: string; clock: () => 
     },
 
     /**
-     * `T` is the type that `seal` got for this scope. Throws `bad_cursor` if the cursor was changed, is from another listing, or has
-     * expired.
+     * `T` is the type that `seal` got for this scope.
+     * @throws `bad_cursor` if the cursor was changed, is from another listing, or has expired
      */
     open<T>(scope: string, cursor: string): T {
       const bytes = Buffer.from(cursor.slice(0, MAX_CHARACTERS), 'base64url');
@@ -63,8 +63,8 @@ export function createCursors({ secret, clock }: { secret: string; clock: () => 
 export type Cursors = ReturnType<typeof createCursors>;
 
 /**
- * For an installation without a key in its settings: random, and stored for the next start. Throws `bad_settings` if the file of the key is
- * empty.
+ * For an installation without a key in its settings: random, and stored for the next start.
+ * @throws `bad_settings` if the file of the key is empty
  */
 export async function cursorSecret(dataDir: string): Promise<string> {
   const path = join(dataDir, 'cursor-secret');
@@ -78,7 +78,7 @@ async function readIfThere(path: string): Promise<string | null> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    if (codeOf(error) !== 'ENOENT') throw error;
     return null;
   }
 }
@@ -99,7 +99,7 @@ async function createSecret(path: string): Promise<string> {
       return writeFile(path, secret, { flag: 'wx', mode: 0o600 });
     });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    if (codeOf(error) !== 'EEXIST') throw error;
   } finally {
     await rm(draft, { force: true });
   }

@@ -98,7 +98,7 @@ function preferred<T extends ExportType>(req: Request, types: T[]): T | null {
   return types.find((type) => wanted.startsWith(type)) ?? null;
 }
 
-/** Streams a range of one sensor. Throws `bad_parameter`, `busy`, `unavailable`. */
+/** Streams a range of one sensor. @throws `bad_parameter`, `busy`, `unavailable` */
 export async function sendExport(
   req: Request,
   res: Response,
@@ -143,7 +143,7 @@ export async function sendExport(
   });
 }
 
-/** Streams Parquet or Arrow, oldest samples first. Throws `busy`, `unavailable`. */
+/** Streams Parquet or Arrow, oldest samples first. @throws `busy`, `unavailable` */
 export async function sendColumns(
   req: Request,
   res: Response,
@@ -171,7 +171,7 @@ export async function sendColumns(
   });
 }
 
-/** Throws `busy`, and the errors of `encode`. */
+/** @throws `busy`, and the errors of `encode` */
 export async function sendEncoded(
   req: Request,
   res: Response,
@@ -226,7 +226,7 @@ async function sendFile(
   }
 }
 
-/** A file is the whole answer, so it has no pages. `others`: further parameters that `type` does not support. Throws `bad_parameter`. */
+/** A file is the whole answer, so it has no pages. `others`: further parameters that `type` does not support. @throws `bad_parameter` */
 export function refusePaging(req: Request, type: string, others: string[] = []) {
   const given = ['limit', 'cursor', ...others].filter((parameter) => parameter in req.query);
   if (given.length === 0) return;

@@ -72,7 +72,7 @@ export type WaitingLimit = ReturnType<typeof createWaitingLimit>;
 export function createConcurrencyLimit(limit: number, message: string) {
   let running = 0;
   return {
-    /** The result releases the place; further calls have no effect. Throws `busy`. */
+    /** The result releases the place; further calls have no effect. @throws `busy` */
     acquire(): () => void {
       if (running >= limit) throw new MillraceError('busy', message);
       running++;

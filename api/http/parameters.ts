@@ -3,7 +3,13 @@ import { type core, type ZodObject, type ZodRawShape, z } from 'zod';
 import { parseDuration } from '../../common/durations.ts';
 import { MillraceError } from '../../common/errors.ts';
 import { parseTime } from '../../common/times.ts';
-import { type Identity, identifyDevice, identifySensor, isName } from '../../schema/ids.ts';
+import {
+  type Identity,
+  identifyDevice,
+  identifySensor,
+  isName,
+  type SensorIdentity,
+} from '../../schema/ids.ts';
 import { DAY_MS } from '../../schema/rules.ts';
 import type { RouteContext } from './route.ts';
 
@@ -56,7 +62,7 @@ export function parseTimeParameter(text: string): TimeParameter | null {
 const atTime = (given: TimeParameter | undefined, now: number): number | undefined =>
   typeof given === 'object' ? Math.max(now - given.ago, -MAX_TIME_MS) : given;
 
-/** Relative times count back from `now`. Returns a half-open range in epoch ms. Throws `bad_range`. */
+/** Relative times count back from `now`. Returns a half-open range in epoch ms. @throws `bad_range` */
 export function rangeAt(
   { from, to }: { from?: TimeParameter | undefined; to?: TimeParameter | undefined },
   now: number,
@@ -69,8 +75,8 @@ export function rangeAt(
 }
 
 /**
- * For a time of a request body: ISO 8601, or epoch ms. A time before `min` counts as `min`. Returns epoch ms. Throws `bad_timestamp` if it
- * is not a time, or is after `max`.
+ * For a time of a request body: ISO 8601, or epoch ms. A time before `min` counts as `min`. Returns epoch ms.
+ * @throws `bad_timestamp` if it is not a time, or is after `max`
  */
 export function timeOf(
   given: string | number,
@@ -128,13 +134,13 @@ export const fields = {
   id: z.string().optional(),
 };
 
-/** One problem names all parameters that are unknown, repeated or out of range. Throws `bad_parameter`. */
+/** One problem names all parameters that are unknown, repeated or out of range. @throws `bad_parameter` */
 export function readQuery<S extends ZodRawShape>(req: Request, shape: S): z.infer<ZodObject<S>> {
   checkEncoding(req.url);
   return readParameters(req.query, z.strictObject(shape));
 }
 
-/** A parameter that was given several times is an array. Throws `bad_parameter`. */
+/** A parameter that was given several times is an array. @throws `bad_parameter` */
 export function readParameters<T extends ZodObject>(given: Record<string, unknown>, schema: T): z.infer<T> {
   const result = schema.safeParse(given);
   if (result.success) return result.data;
@@ -161,15 +167,15 @@ export function checkEncoding(url: string) {
 const reasonOf = (issue: core.$ZodIssue) =>
   issue.code === 'invalid_type' ? 'must be given once, as a text' : issue.message;
 
-/** `text`: id or name, from the path or a filter. Throws `bad_id`. */
+/** `text`: id or name, from the path or a filter. @throws `bad_id` */
 export function parseDevice(text: string): Identity {
   const device = identifyDevice(text);
   if (!device) throw new MillraceError('bad_id', BAD_ID);
   return device;
 }
 
-/** Throws `bad_id`. */
-export function parseSensor(deviceId: string, text: string): Identity {
+/** @throws `bad_id` */
+export function parseSensor(deviceId: string, text: string): SensorIdentity {
   const sensor = identifySensor(deviceId, text);
   if (!sensor) throw new MillraceError('bad_id', BAD_ID);
   return sensor;
@@ -179,8 +185,10 @@ const BAD_ID =
   'Devices and sensors are lower-case UUIDs, or names of 1 to 128 bytes of UTF-8 without control characters.';
 
 /**
- * The range starts no earlier than the retention of history, to the millisecond, unless it is unbounded. It ends no later than now plus the allowed clock skew.
- * Returns a half-open range in epoch ms, which is empty if `from` is not before `to`. Throws `bad_range`.
+ * The range starts no earlier than the retention of history, to the millisecond, unless it is unbounded. It ends no
+ * later than now plus the allowed clock skew. Returns a half-open range in epoch ms, which is empty if `from` is not
+ * before `to`.
+ * @throws `bad_range`
  */
 export function cutRange(
   given: { from?: TimeParameter | undefined; to?: TimeParameter | undefined },

@@ -28,8 +28,8 @@ const PAGE = 1000;
 const MAX_TURN_MS = 10;
 
 /**
- * Sensors in no particular order, each with a time after which it has no sample. Throws `bad_id`; `not_found` for a missing device, unless
- * `skipsUnknown`; `query_too_large`.
+ * Sensors in no particular order, each with a time after which it has no sample.
+ * @throws `bad_id`; `not_found` for a missing device, unless `skipsUnknown`; `query_too_large`
  */
 export async function selectSensors(
   { store }: Pick<RouteContext, 'store'>,
@@ -110,7 +110,7 @@ const NOBODY = '00000000-0000-0000-0000-000000000000';
 const matches = (row: LatestRow, { type, site }: { type: string | undefined; site: string | undefined }) =>
   (type === undefined || row.type === type) && (site === undefined || row.site === site);
 
-/** Throws `bad_id`. */
+/** @throws `bad_id` */
 function sensorTest(sensors: string[]): (row: LatestRow) => boolean {
   if (sensors.length === 0) return () => true;
   for (const text of sensors)

@@ -3,7 +3,7 @@ import { createServer, type RequestListener, type ServerResponse, STATUS_CODES }
 import { createServer as createTlsServer } from 'node:https';
 import type { Server, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { type ErrorCode, MillraceError } from '../../common/errors.ts';
+import { type ErrorCode, MillraceError, messageOf } from '../../common/errors.ts';
 import type { Bounds, PendingConnections } from '../access/connection-limits.ts';
 import { boundConnections } from '../access/index.ts';
 import type { OwnCertificate } from '../access/tls/certificate-reload.ts';
@@ -64,7 +64,7 @@ export function createHttpServer(deps: {
   server.on('clientError', clientErrorHandler({ encrypted: tls !== null }));
 
   return {
-    /** Throws `port_taken`. */
+    /** @throws `port_taken` */
     async start() {
       server.listen(port, host);
       try {
@@ -72,7 +72,7 @@ export function createHttpServer(deps: {
       } catch (error) {
         throw new MillraceError(
           'port_taken',
-          `The API cannot listen on ${host}:${port}: ${(error as Error).message}. Set HTTP_PORT to a free port.`,
+          `The API cannot listen on ${host}:${port}: ${messageOf(error)}. Set HTTP_PORT to a free port.`,
           { cause: error },
         );
       }

@@ -80,7 +80,7 @@ const describe = (res: Response, type: TextType, name: string) =>
     ? res
     : res.attachment(`${name}.${EXTENSIONS[type]}`).set('Content-Type', `${type}; charset=utf-8`);
 
-/** The rows of one page after the other. Throws the reason with which `signal` was aborted. */
+/** The rows of one page after the other. @throws the reason with which `signal` was aborted */
 export async function* allPages<T, P>(
   signal: AbortSignal,
   read: (after: P | null) => Promise<{ rows: T[]; next: P | null }>,

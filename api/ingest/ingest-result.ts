@@ -24,7 +24,7 @@ export const ONE_REFUSED: MeasurementCounts = { received: 1, stored: 0, merged: 
 
 /**
  * An error that refuses the whole message becomes a refusal with index -1.
- * @throws {MillraceError} `unavailable`: this process ends; `not_replayable`; and unexpected errors
+ * @throws `unavailable`: this process ends; `not_replayable`; and unexpected errors
  */
 export async function resultOrRefusal(work: () => Promise<IngestResult>): Promise<IngestResult> {
   try {

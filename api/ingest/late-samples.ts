@@ -1,8 +1,9 @@
 import { forEachConcurrently } from '../../common/concurrency.ts';
+import type { DeviceBytes, SensorBytes } from '../../schema/ids.ts';
 import { packSamples } from '../../schema/packed/pack.ts';
 import { bucketOf, dayOf, isLate, LATE_MARGIN_MS, settlingOf, yearOf } from '../../schema/rules.ts';
 import type { ClockGuard } from '../store/clock-guard.ts';
-import type { SensorBytes } from '../store/history/keys.ts';
+import type { SensorKey } from '../store/history/keys.ts';
 import type { LateDayStore } from '../store/history/progress.ts';
 import type { HistoryWrites, PackedHour } from '../store/history/writes.ts';
 import type { Hour } from '../store/measurements/hours.ts';
@@ -31,7 +32,7 @@ export function createLateWriter({
   arrivals: LateArrivalNotes;
   onLate: (samples: number) => void;
 }) {
-  async function writeSensor(key: SensorBytes, hours: PackedHour[], at: number) {
+  async function writeSensor(key: SensorKey, hours: PackedHour[], at: number) {
     for (const rows of partitions(hours, dayOf)) {
       await retry.run(() => store.writeSamples(key, rows));
     }
@@ -45,11 +46,11 @@ export function createLateWriter({
   return {
     /** Settles when the late samples are committed to history. `time`: before the commit and after it (`at`, by the trusted clock). */
     async write(
-      device: { bytes: Buffer; group: number },
+      device: { bytes: DeviceBytes; group: number },
       hours: Hour[],
       { began, at }: { began: number; at: number },
     ): Promise<void> {
-      const sensors: Map<Buffer, PackedHour[]> = new Map();
+      const sensors: Map<SensorBytes, PackedHour[]> = new Map();
       for (const { bucket, pieces } of hours) {
         if (!isLate(bucket, at)) continue;
         for (const { sensor, times, values, from, to } of pieces) {
@@ -153,7 +154,7 @@ export class LateDayNotes {
   }
 
   /** `hours` have late samples in history. */
-  async note({ bytes, group }: { bytes: Buffer; group: number }, hours: number[]): Promise<void> {
+  async note({ bytes, group }: { bytes: DeviceBytes; group: number }, hours: number[]): Promise<void> {
     const id = bytes.toString('latin1');
     // The clock is read after the commit to history, because the commit may have taken hours.
     await this.#notes.writeAt(await this.#clock.now(), async (noticed, now) => {
@@ -197,7 +198,7 @@ export class LateArrivalNotes {
 
   /** `buckets`: late hours of a committed message */
   async note(
-    { bytes, group }: { bytes: Buffer; group: number },
+    { bytes, group }: { bytes: DeviceBytes; group: number },
     buckets: Set<number>,
     { began, at }: { began: number; at: number },
   ): Promise<void> {

@@ -14,7 +14,7 @@ import {
   yearOf,
 } from '../../schema/rules.ts';
 import type { ClockGuard } from '../store/clock-guard.ts';
-import type { SensorBytes } from '../store/history/keys.ts';
+import type { SensorKey } from '../store/history/keys.ts';
 import type { HourRow } from '../store/history/reads.ts';
 import type { Store } from '../store/index.ts';
 import type { Retry } from '../store/sending/retry.ts';
@@ -56,7 +56,7 @@ export class PastSamples {
     this.#deps = deps;
   }
 
-  /** Registers unknown sensors. `sensors`: type and unit by id or name. @throws {MillraceError} `registration_limit` */
+  /** Registers unknown sensors. `sensors`: type and unit by id or name. @throws `registration_limit` */
   async register(
     identity: Identity,
     sensors: Described,
@@ -143,7 +143,7 @@ export class PastSamples {
     return changed;
   }
 
-  async #statistics(key: SensorBytes, pieces: Piece[]): Promise<Map<number, HourRow>> {
+  async #statistics(key: SensorKey, pieces: Piece[]): Promise<Map<number, HourRow>> {
     const { store, retry } = this.#deps;
     const found: Map<number, HourRow> = new Map();
     for (const part of partitions(pieces, yearOf)) {
@@ -157,7 +157,7 @@ export class PastSamples {
 
   /** Leaves out hours whose samples are all in history, so that a repeated import changes nothing. */
   async #notStored(
-    key: SensorBytes,
+    key: SensorKey,
     samples: Samples,
     pieces: Piece[],
     { stored, now }: { stored: Map<number, HourRow>; now: number },

@@ -186,7 +186,7 @@ export class IngestPipeline {
 
   /**
    * Stores the refused elements of an earlier message. A second replay writes the same rows.
-   * @throws {MillraceError} with the code that refuses the whole message
+   * @throws with the code that refuses the whole message
    */
   replay(kept: Omit<Kept, 'now'>, route: Route, now: number): Promise<IngestResult> {
     return this.#deps.admission.admit(
@@ -223,7 +223,7 @@ export class IngestPipeline {
     return route?.kind === 'sparkplug' && !this.#takesSparkplug ? null : route;
   }
 
-  /** Waits for earlier births and statuses of the device. @throws {MillraceError} `bad_id`, `too_large`, and the errors of the handler */
+  /** Waits for earlier births and statuses of the device. @throws `bad_id`, `too_large`, and the errors of the handler */
   #route<M extends Pick<Message, 'payload'>, T>(message: M, route: Route, step: Step<M, T>): Promise<T> {
     const handler = this.#deps.handlers[route.kind] as AnyHandler;
     const identity = route.kind === 'mapped' ? null : this.#identityOf(route);
@@ -244,7 +244,7 @@ export class IngestPipeline {
     throw new MillraceError('bad_id', `the device in its topic ${brokenNameRule(device)}`);
   }
 
-  /** Throws the error if the message must stay unacknowledged. */
+  /** @throws the error if the message must stay unacknowledged */
   async #refuse(message: Message, error: unknown): Promise<Outcome> {
     const refusal = this.#toRefusal(error, message);
     const route = this.#findRoute(message);

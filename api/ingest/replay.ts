@@ -16,7 +16,7 @@ export function createReplay({
   clock: () => number;
 }) {
   return {
-    /** A birth or a status counts as one accepted measurement. @throws {MillraceError} `not_replayable` with the reason */
+    /** A birth or a status counts as one accepted measurement. @throws `not_replayable` with the reason */
     async replay({ topic, receivedAt, content }: StoredDeadLetter): Promise<IngestResult> {
       const route = pipeline.routeOf(topic);
       if (!content) throw notReplayable('It only counts what was refused; no payload was kept.');

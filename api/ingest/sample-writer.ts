@@ -1,3 +1,4 @@
+import type { SensorBytes } from '../../schema/ids.ts';
 import type { Numbers } from '../../schema/packed/series.ts';
 import { isLate } from '../../schema/rules.ts';
 import type { ClockGuard } from '../store/clock-guard.ts';
@@ -11,7 +12,7 @@ import type { Device, Sensor } from './registry/cache.ts';
  */
 export type Series = {
   known: Sensor;
-  sensor: Buffer;
+  sensor: SensorBytes;
   times: Numbers;
   values: Numbers;
   from?: number;
@@ -43,7 +44,7 @@ export class SampleWriter {
     this.#late = late;
   }
 
-  /** Not async, to save memory: see `pipeline.ts`. @throws {MillraceError} `rejected`: the database refuses these samples */
+  /** Not async, to save memory: see `pipeline.ts`. @throws `rejected`: the database refuses these samples */
   write(device: Device, series: Series[]): Promise<void> {
     const began = Date.now();
     return this.commit(device, series).then((hours) => this.finish(device, hours, began));
@@ -52,7 +53,7 @@ export class SampleWriter {
   /**
    * The first step of `write`. A caller with other writes calls `finish` after all of them, and so saves a promise for
    * each message.
-   * @throws {MillraceError} `rejected`: the database refuses these samples
+   * @throws `rejected`: the database refuses these samples
    */
   commit(device: Device, series: Series[]): Promise<Hour[]> {
     return this.#write(device, series);

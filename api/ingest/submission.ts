@@ -89,7 +89,7 @@ export class Submissions {
     this.#metrics = metrics;
   }
 
-  /** @throws {MillraceError} `busy`; `unavailable`: this process ends, or the client disconnected before the message began */
+  /** @throws `busy`; `unavailable`: this process ends, or the client disconnected before the message began */
   async submit(submission: Submission): Promise<IngestResult> {
     const { device } = submission;
     return this.#admit(submission, (message) =>
@@ -97,7 +97,7 @@ export class Submissions {
     );
   }
 
-  /** `decode` may throw. Throws as `submit`, and the errors of `decode`. */
+  /** @throws as `submit`, and the errors of `decode` */
   async submitBatches<B extends DeviceBatches>(
     submission: Omit<Submission, 'device'>,
     decode: (message: Submitted) => B,

@@ -37,7 +37,7 @@ export class WatchedTime {
   /**
    * The wall clock measures the break, because a monotonic clock stops while the machine sleeps. So a step of the clock
    * also begins a new span.
-   * @throws {MillraceError} `unavailable`: the span ends at the last written heartbeat
+   * @throws `unavailable`: the span ends at the last written heartbeat
    */
   async extend(clientId: string, now: number): Promise<void> {
     if (!this.#watches()) return;
@@ -90,7 +90,7 @@ export class UnwatchedTime {
     this.#breakMs = longestBreak(everyMs);
   }
 
-  /** Range in epoch ms, half-open. @throws {MillraceError} `unavailable` */
+  /** Range in epoch ms, half-open. @throws `unavailable` */
   async read({ from, to }: { from: number; to: number }): Promise<UnwatchedAnswer> {
     const now = this.#clock();
     this.#since ??= await this.#store.first({ from: now - this.#historyMs, to: now });

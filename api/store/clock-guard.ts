@@ -56,7 +56,7 @@ export class ClockGuard {
 
   /**
    * Synchronous while the clock is trusted, because every message calls it.
-   * @throws {MillraceError} `unavailable` when the process ends before the clock is set
+   * @throws `unavailable` when the process ends before the clock is set
    */
   now(): number | Promise<number> {
     const now = this.#clock();

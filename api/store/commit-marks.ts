@@ -4,8 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'cassandra-driver';
 import { MillraceError } from '../../common/errors.ts';
 import { PART } from '../../schema/migrate/installation.ts';
-import { int64, WriteTimestamps } from './cql-encoding.ts';
+import { int64 } from './cql-encoding.ts';
 import type { Session } from './sending/session.ts';
+import { msOfStamp, readStamp, type Stamp, WriteTimestamps } from './write-timestamps.ts';
 
 /** In seconds. A mark outlives the largest difference of clocks, so a process that joins later needs no expired mark. */
 const TTL_S = 600;
@@ -121,7 +122,7 @@ export class CommitMarks {
   /**
    * Joins the processes that commit, if this process is none of them.
    * @returns undefined: this process may commit now
-   * @throws {MillraceError} `unavailable`
+   * @throws `unavailable`
    */
   ready(): Promise<void> | undefined {
     if (this.#isHeld()) return undefined;
@@ -131,17 +132,16 @@ export class CommitMarks {
     return this.#joining;
   }
 
-  /** @returns the write timestamp in epoch µs, for `end` */
-  begin(client: Client): number {
-    const stamp = Number(this.#stamps.next(client));
-    const ms = Math.floor(stamp / 1000);
+  begin(client: Client): Stamp {
+    const stamp = readStamp(this.#stamps.next(client));
+    const ms = msOfStamp(stamp);
     this.#underWay.set(ms, (this.#underWay.get(ms) ?? 0) + 1);
     return stamp;
   }
 
   /** @returns whether the commit may be acknowledged; false: readers may have passed its timestamp */
-  end(stamp: number): boolean {
-    const ms = Math.floor(stamp / 1000);
+  end(stamp: Stamp): boolean {
+    const ms = msOfStamp(stamp);
     const count = this.#underWay.get(ms) ?? 0;
     if (count > 1) this.#underWay.set(ms, count - 1);
     else this.#underWay.delete(ms);

@@ -1,6 +1,6 @@
 import type { Client, Host as DriverHost } from 'cassandra-driver';
 import cassandra from 'cassandra-driver';
-import { MillraceError } from '../../common/errors.ts';
+import { codeOf, MillraceError, messageOf } from '../../common/errors.ts';
 import type { Config } from '../../common/settings/config.ts';
 import { explainTlsError } from '../../common/tls-errors.ts';
 import { type ClientOptions, createClient } from './client.ts';
@@ -19,7 +19,7 @@ const CERTIFICATE_ALERTS = new Set([
 /** Messages of nodes that could not read their accounts. These errors have the same code as a wrong password. */
 const ACCOUNTS_AWAY = /unable to perform|could not verify|cannot achieve|timed? ?out|unavailable/i;
 
-/** Errors name the cause and the setting to check. @throws {MillraceError} `database_away`, `bad_settings`, `schema_differs` */
+/** Errors name the cause and the setting to check. @throws `database_away`, `bad_settings`, `schema_differs` */
 export async function connect(cql: Config['cql'], options?: ClientOptions): Promise<Client> {
   const client = createClient(cql, options);
   try {
@@ -57,7 +57,7 @@ export function explain(error: unknown, cql: Config['cql']): MillraceError {
   if (misplaced) {
     return new MillraceError(
       'bad_settings',
-      `CQL_LOCAL_DC=${cql.localDc} is not right: ${(misplaced as Error).message}`,
+      `CQL_LOCAL_DC=${cql.localDc} is not right: ${messageOf(misplaced)}`,
       { cause: error },
     );
   }
@@ -67,7 +67,7 @@ export function explain(error: unknown, cql: Config['cql']): MillraceError {
   if (refused) {
     return new MillraceError(
       'bad_settings',
-      `The database at ${where} refuses CQL_USERNAME and CQL_PASSWORD: ${(refused as Error).message}`,
+      `The database at ${where} refuses CQL_USERNAME and CQL_PASSWORD: ${messageOf(refused)}`,
       { cause: error },
     );
   }
@@ -80,7 +80,7 @@ export function explain(error: unknown, cql: Config['cql']): MillraceError {
       },
     );
   }
-  if (inner.some((cause) => CERTIFICATE_ALERTS.has(String((cause as NodeJS.ErrnoException).code)))) {
+  if (inner.some((cause) => CERTIFICATE_ALERTS.has(String(codeOf(cause))))) {
     return new MillraceError(
       'bad_settings',
       `The database at ${where} takes only clients whose certificate it trusts: set CQL_TLS_CERT and CQL_TLS_KEY to one of its authority's.`,

@@ -1,5 +1,5 @@
 import cassandra from 'cassandra-driver';
-import { groupOf, uuidBytes, uuidText } from '../../schema/ids.ts';
+import { type DeviceBytes, groupOf, uuidBytes, uuidText } from '../../schema/ids.ts';
 import { int64 } from './cql-encoding.ts';
 import { iterateGroups, type Place } from './devices/group-iterator.ts';
 import type { Row, Session } from './sending/session.ts';
@@ -58,7 +58,7 @@ export function createCredentialStore(session: Session, groups: number) {
 
   return {
     /** @returns the credential, even if it is revoked; null: the device never had a credential */
-    async find(device: Buffer): Promise<Credential | null> {
+    async find(device: DeviceBytes): Promise<Credential | null> {
       const row = await session.one(ONE, [groupOf(device, groups), device]);
       return row && toCredential(row);
     },

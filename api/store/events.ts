@@ -1,3 +1,4 @@
+import type { DeviceBytes } from '../../schema/ids.ts';
 import { int64 } from './cql-encoding.ts';
 import type { Row, Session } from './sending/session.ts';
 
@@ -33,7 +34,7 @@ export type EventPlace = { session: number; kind: number };
 
 export function createEventStore(session: Session) {
   return {
-    write: (device: Buffer, { session: start, kind, ts, clockOffset }: DeviceEvent) =>
+    write: (device: DeviceBytes, { session: start, kind, ts, clockOffset }: DeviceEvent) =>
       session.write(WRITE, [
         device,
         yearOf(start),
@@ -45,7 +46,7 @@ export function createEventStore(session: Session) {
 
     /** @returns null: the event does not exist, or has expired */
     async find(
-      device: Buffer,
+      device: DeviceBytes,
       { session: start, kind }: Omit<DeviceEvent, 'ts' | 'clockOffset'>,
     ): Promise<DeviceEvent | null> {
       const key = [device, yearOf(start), int64(start), KINDS.indexOf(kind)];
@@ -59,7 +60,7 @@ export function createEventStore(session: Session) {
      * @returns `next` is null at the end
      */
     async page(
-      device: Buffer,
+      device: DeviceBytes,
       { from, to }: { from: number; to: number },
       { after, limit }: { after: EventPlace | null; limit: number },
     ): Promise<{ events: DeviceEvent[]; next: EventPlace | null }> {

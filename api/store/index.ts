@@ -41,7 +41,6 @@ export { changeId, deliveryId } from './alarms/deliveries.ts';
 export { alarmId, newestFirst, parseAlarmId } from './alarms/episodes.ts';
 export { ClockGuard } from './clock-guard.ts';
 export { LEASE_MS } from './commit-marks.ts';
-export { writeTimestamp } from './cql-encoding.ts';
 export { compareDeadLetterIds } from './dead-letters/dead-letter.ts';
 export { addCodes, hoursOf, storedForm } from './dead-letters/writes.ts';
 export { eventId, parseEventId } from './events.ts';
@@ -51,6 +50,15 @@ export { logSecurityProblems } from './security-check.ts';
 export { Retry } from './sending/retry.ts';
 export { DIGEST_BYTES, MAX_DIGESTS_PER_NOTE } from './streaming.ts';
 export { firstIdOf, newTimeId, parseTimeId, timeOfId } from './time-ids.ts';
+export {
+  greaterStamp,
+  msOfStamp,
+  type Stamp,
+  stampAfter,
+  stampOf,
+  type WriteStamp,
+  writeTimestamp,
+} from './write-timestamps.ts';
 
 /**
  * Connects to the database and creates the typed tables that other folders use. The folder `store` is the
@@ -58,7 +66,7 @@ export { firstIdOf, newTimeId, parseTimeId, timeOfId } from './time-ids.ts';
  *
  * Ingest writes through a congestion window, which bounds the requests in flight. Readers use a separate
  * session without a window, so readers and ingest never wait for each other.
- * @throws {MillraceError} `database_away`, `bad_settings`, `schema_differs`, `unavailable`
+ * @throws `database_away`, `bad_settings`, `schema_differs`, `unavailable`
  */
 export async function connectStore(options: {
   cql: Config['cql'];
@@ -272,7 +280,7 @@ const NOW = { name: 'clock', cql: 'SELECT now() AS now FROM system.local' };
 
 export function createHealth(session: Session, clock: () => number) {
   return {
-    /** Also checks that the database answers. @returns ms by which the local clock is ahead @throws {MillraceError} `unavailable` */
+    /** Also checks that the database answers. @returns ms by which the local clock is ahead @throws `unavailable` */
     async clockDifference(): Promise<number> {
       const before = clock();
       const row = await session.one(NOW, []);

@@ -54,7 +54,7 @@ export type ProcessStore = ReturnType<typeof createProcessStore>;
 
 /**
  * For a command of the command line. If the keyspace or the table does not exist, the result is empty, because no process runs.
- * @throws {MillraceError} `database_away`, `bad_settings`, `unavailable`
+ * @throws `database_away`, `bad_settings`, `unavailable`
  */
 export async function readProcesses(cql: Config['cql']): Promise<ProcessRow[]> {
   const client = await connect(cql, { keyspace: cql.keyspace }).catch(unless('schema_differs'));

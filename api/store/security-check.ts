@@ -42,7 +42,7 @@ export function createSecurityCheck({
   }
 
   return {
-    /** @returns null: no problem, or CQL_USERNAME is not set @throws {MillraceError} `unavailable` */
+    /** @returns null: no problem, or CQL_USERNAME is not set @throws `unavailable` */
     async findProblem(): Promise<SecurityProblem | null> {
       if (role === undefined) return null;
       if (!isAuthenticated()) return 'no_authentication';

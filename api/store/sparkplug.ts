@@ -1,3 +1,4 @@
+import type { DeviceBytes } from '../../schema/ids.ts';
 import { int32, int64 } from './cql-encoding.ts';
 import type { Session } from './sending/session.ts';
 
@@ -37,11 +38,11 @@ const MAX_TIME = 8.64e15;
 
 export function createSparkplugStore(session: Session) {
   return {
-    writeBirth: (device: Buffer, bornAt: number, metrics: string) =>
+    writeBirth: (device: DeviceBytes, bornAt: number, metrics: string) =>
       session.write(WRITE_BIRTH, [device, int64(bornAt), metrics]),
 
     async birthAt(
-      device: Buffer,
+      device: DeviceBytes,
       instant: number = MAX_TIME,
     ): Promise<{ bornAt: number; metrics: string } | null> {
       const row = await session.one(SELECT_BIRTH, [device, int64(instant)]);
@@ -50,7 +51,7 @@ export function createSparkplugStore(session: Session) {
 
     /** The births at or after the instant, the newest first. */
     async birthsSince(
-      device: Buffer,
+      device: DeviceBytes,
       instant: number,
       limit: number,
     ): Promise<Array<{ bornAt: number; metrics: string }>> {

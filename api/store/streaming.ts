@@ -1,7 +1,9 @@
+import type { DeviceBytes } from '../../schema/ids.ts';
 import { digestOf } from '../../schema/packed/pack.ts';
-import { int32, int64, writeTimestamp } from './cql-encoding.ts';
+import { int32, int64 } from './cql-encoding.ts';
 import type { Page } from './history/unpacked.ts';
 import type { Row, Session } from './sending/session.ts';
+import { writeTimestamp } from './write-timestamps.ts';
 
 export const DIGEST_BYTES = 8;
 
@@ -23,7 +25,7 @@ export interface StoredBlock {
  * Messages of one hour that were committed while the hour was closing, or later. `bucket`: epoch ms of the
  * hour; `since`: epoch ms; all of these messages were written at this time or later
  */
-type LateArrival = { device: Buffer; bucket: number; since: number };
+type LateArrival = { device: DeviceBytes; bucket: number; since: number };
 
 const SELECT_DIGESTS = {
   name: 'stream_digests',
@@ -78,14 +80,14 @@ const WRITE_TOPIC = {
 /** Has the blocks of `message` with their digests, notes of the blocks that are in Kafka, and the progress of each group of devices. */
 export function createStreamStore(session: Session) {
   return {
-    async devicePage(group: number, from: Buffer | null, after?: string): Promise<Page<Buffer>> {
+    async devicePage(group: number, from: DeviceBytes | null, after?: string): Promise<Page<DeviceBytes>> {
       const { rows, next } = from
         ? await session.page(DEVICES_AFTER, [group, from], after)
         : await session.page(DEVICES, [group], after);
       return { items: rows.map((row) => row['device_id'].getBuffer()), next };
     },
 
-    async digests(device: Buffer, bucket: number): Promise<Set<string>> {
+    async digests(device: DeviceBytes, bucket: number): Promise<Set<string>> {
       const found: Set<string> = new Set();
       const read = async (part: number) => {
         const rows = await session.all(SELECT_DIGESTS, [device, int64(bucket), int32(part)]);
@@ -98,14 +100,14 @@ export function createStreamStore(session: Session) {
     },
 
     /** The parts over which the samples of an hour are spread, ascending from 0. */
-    async parts(device: Buffer, bucket: number): Promise<number[]> {
+    async parts(device: DeviceBytes, bucket: number): Promise<number[]> {
       const row = await session.one(SELECT_PARTS, [device, int64(bucket), int32(0)]);
       return [0, ...otherParts(row)];
     },
 
     /** Newest first. `since`: epoch ms; blocks whose newest sample is earlier are left out. */
     async blockPage(
-      device: Buffer,
+      device: DeviceBytes,
       bucket: number,
       part: number,
       { since, after }: { since?: number; after?: string } = {},
@@ -119,7 +121,7 @@ export function createStreamStore(session: Session) {
     },
 
     /** Digests, as hex, of the blocks that are in Kafka. */
-    async notes(device: Buffer, bucket: number): Promise<Set<string>> {
+    async notes(device: DeviceBytes, bucket: number): Promise<Set<string>> {
       const rows = await session.all(SELECT_NOTES, [device, int64(bucket)]);
       const found: Set<string> = new Set();
       for (const { digests } of rows) {
@@ -131,7 +133,7 @@ export function createStreamStore(session: Session) {
     },
 
     /** @param digests joined */
-    writeNote: (device: Buffer, bucket: number, digests: Buffer) =>
+    writeNote: (device: DeviceBytes, bucket: number, digests: Buffer) =>
       session.write(INSERT_NOTE, [device, int64(bucket), digestOf(digests), digests]),
 
     /** All earlier hours are completely in Kafka; null: streaming has not begun. */

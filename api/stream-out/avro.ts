@@ -225,8 +225,9 @@ export function confluentHead(id: number): Buffer {
 }
 
 /**
- * Reads the single-object encoding and Confluent's framing. `recordOfId` finds the kind of record by a schema id of that framing. Throws a
- * RangeError for bytes that name no schema of Millrace.
+ * Reads the single-object encoding and Confluent's framing. `recordOfId` finds the kind of record by a schema id of
+ * that framing.
+ * @throws {RangeError} for bytes that name no schema of Millrace
  */
 export function decodeAvro(
   bytes: Buffer,

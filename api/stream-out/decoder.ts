@@ -12,8 +12,8 @@ type BatchText = { kind: 'batch'; sensors: Array<{ sensor_id: string; samples: A
 type WatermarkText = { shard: number; shards: number; until: string; topics: Record<string, string> };
 
 /**
- * Decodes any format. `bucket`: epoch ms. `recordOfId` finds the kind of record by its schema id in the registry. Throws a RangeError or
- * SyntaxError if `value` is not a record of batches.
+ * Decodes any format. `bucket`: epoch ms. `recordOfId` finds the kind of record by its schema id in the registry.
+ * @throws {RangeError} or SyntaxError if `value` is not a record of batches
  */
 export function decodeBatch(
   value: Buffer,

@@ -1,4 +1,5 @@
 import { forEachConcurrently } from '../../common/concurrency.ts';
+import type { DeviceBytes } from '../../schema/ids.ts';
 import { digestOf } from '../../schema/packed/pack.ts';
 import { bucketOf } from '../../schema/rules.ts';
 import { DIGEST_BYTES, MAX_DIGESTS_PER_NOTE } from '../store/index.ts';
@@ -25,7 +26,7 @@ export function outboxOwner(group: number): Buffer {
 export const outboxDigest = ({ kind, id }: OutboxEntry): Buffer => digestOf(Buffer.from(`${kind} ${id}`));
 
 /** Digests of the sent blocks of one device and hour. */
-type OpenNote = { device: Buffer; bucket: number; digests: Buffer; length: number; since: number };
+type OpenNote = { device: DeviceBytes; bucket: number; digests: Buffer; length: number; since: number };
 
 /**
  * Collects the digests of blocks that are in Kafka, and writes them as compact rows (notes): usually one row for each device and hour. The
@@ -36,7 +37,7 @@ export class SentNotes {
   #retry;
   #clock;
   /** By the Buffer object of the device id, and by hour. */
-  #open: Map<Buffer, Map<number, OpenNote>> = new Map();
+  #open: Map<DeviceBytes, Map<number, OpenNote>> = new Map();
   /** By group. `add` finds a note by the Buffer object, so each group needs the same object in each call. */
   #owners: Map<number, Buffer> = new Map();
   #full: OpenNote[] = [];
@@ -52,7 +53,7 @@ export class SentNotes {
   }
 
   /** `device` must be the same Buffer object (16 bytes) in each call for a device. `bucket`: epoch ms. */
-  add(device: Buffer, bucket: number, digest: Buffer) {
+  add(device: DeviceBytes, bucket: number, digest: Buffer) {
     const hours = this.#open.get(device) ?? new Map();
     if (hours.size === 0) this.#open.set(device, hours);
     let note = hours.get(bucket);

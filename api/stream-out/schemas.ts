@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { messageOf } from '../../common/errors.ts';
 import { LogThrottle } from '../../common/log-throttle.ts';
 import type { Config } from '../../common/settings/config.ts';
 import { AVRO_SCHEMAS, type AvroRecord, confluentHead, singleObjectHead } from './avro.ts';
@@ -32,7 +33,7 @@ export class Schemas {
   recordOf = (id: number): AvroRecord | null =>
     [...this.#known].find(([, known]) => known.id === id)?.[0] ?? null;
 
-  /** Registers the schema of the topic if the registry does not have it. Null: the topic needs no id. Throws `TopicRefused`. */
+  /** Registers the schema of the topic if the registry does not have it. Null: the topic needs no id. @throws `TopicRefused` */
   async load(topic: TopicKind): Promise<{ subject: string; id: number; isNew: boolean } | null> {
     const record = this.#recordOfTopic(topic);
     if (!this.#registry || this.#known.has(record)) return null;
@@ -60,7 +61,7 @@ export class Schemas {
         await this.load(topic);
         return true;
       } catch (error) {
-        const reason = (error as Error).message;
+        const reason = messageOf(error);
         if (this.#throttle.count(topic) > 0)
           this.#logger.warn({ reason }, 'a topic waits for its schema; ingest goes on');
         const pause = Math.min(PAUSE_MS.longest, PAUSE_MS.first * 2 ** Math.min(attempt, 10));

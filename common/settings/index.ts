@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { parse as parseDotenv } from 'dotenv';
 import { decodeText } from '../encodings.ts';
-import { MillraceError } from '../errors.ts';
+import { codeOf, MillraceError } from '../errors.ts';
 import { arrange, type Config } from './config.ts';
 import { brokenRules } from './rules.ts';
 import { SCHEMA, SETTINGS, type Values } from './schema.ts';
@@ -24,7 +24,7 @@ export const DATABASE_SETTINGS = Object.keys(SETTINGS).filter(
  * The error lists every problem with the name of its setting. An empty value counts as not set.
  * @param environment takes precedence over the file
  * @param options `envFile` may be missing (default: `.env` in the working directory)
- * @throws {MillraceError} `bad_settings`
+ * @throws `bad_settings`
  */
 export function readSettings(
   environment: NodeJS.ProcessEnv = process.env,
@@ -49,7 +49,7 @@ export function readSettings(
  * Ignores all other settings, which may name files that do not exist yet.
  * @param environment takes precedence over the file
  * @param options `envFile` may be missing (default: `.env` in the working directory)
- * @throws {MillraceError} `bad_settings`
+ * @throws `bad_settings`
  */
 export function readSetting<N extends Name>(
   name: N,
@@ -62,12 +62,12 @@ export function readSetting<N extends Name>(
   return value as Values[N];
 }
 
-/** Empty if the file does not exist. @throws {MillraceError} `bad_settings` */
+/** Empty if the file does not exist. @throws `bad_settings` */
 export function readEnvFile(path: string): Record<string, string> {
   try {
     return parseDotenv(decodeText(readFileSync(path)));
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {};
+    if (codeOf(error) === 'ENOENT') return {};
     throw new MillraceError('bad_settings', `${path} cannot be read: ${error}`, { cause: error });
   }
 }

@@ -1,6 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { z } from 'zod';
 import { parseDuration } from '../durations.ts';
+import { messageOf } from '../errors.ts';
 
 /**
  * The types of settings. Each function returns a schema that turns the text of a setting into its value. An error message continues the
@@ -69,7 +70,7 @@ export function whyUnreadable(path: string): string | null {
     accessSync(path, constants.R_OK);
     return null;
   } catch (error) {
-    return `cannot be read: ${(error as Error).message}`;
+    return `cannot be read: ${messageOf(error)}`;
   }
 }
 

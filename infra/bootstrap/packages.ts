@@ -7,7 +7,7 @@ type Locked = { version?: string; optional?: boolean; devOptional?: boolean; lin
 
 /**
  * Installs the npm packages of package-lock.json. False: exactly these packages are installed already.
- * @throws {MillraceError} `tool_missing`, `install_failed`
+ * @throws `tool_missing`, `install_failed`
  */
 export async function ensurePackages(
   root: string,

@@ -8,7 +8,7 @@ const PAUSES_MS = [5000, 20_000];
  * Runs a task that needs a package registry. A failed task is repeated up to two times, because a registry may be unavailable for a
  * moment. A `MillraceError` of the task has another cause, so it is thrown at once.
  * @param registry name of the registry in messages, e.g. `Maven Central`
- * @throws {MillraceError} `install_failed`: all three attempts failed
+ * @throws `install_failed`: all three attempts failed
  */
 export async function askRegistry<T>(
   registry: string,

@@ -90,7 +90,7 @@ const packagesOf = (name: 'apt' | 'dnf' | 'brew', tools: PackagedName[]) => [
   ...new Set(tools.map((tool) => MANAGERS[name].names[tool])),
 ];
 
-/** Installs with apt, without starting services. @throws {MillraceError} `install_failed` */
+/** Installs with apt, without starting services. @throws `install_failed` */
 export async function installPackages(
   tools: PackagedName[],
   { onStatus, signal }: { onStatus: (text: string) => void; signal?: AbortSignal },

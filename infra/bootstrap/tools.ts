@@ -49,7 +49,7 @@ const MORE_FOLDERS = ['/usr/sbin', '/usr/local/sbin', '/opt/homebrew/sbin', '/sn
 
 /**
  * Finds programs, and installs missing programs with apt where this is possible: as root on Debian.
- * @throws {MillraceError} `java_missing`, `tool_missing`, `install_failed`
+ * @throws `java_missing`, `tool_missing`, `install_failed`
  */
 export async function ensureTools(
   names: ToolName[],
@@ -63,7 +63,7 @@ export async function ensureTools(
   return findTools(names);
 }
 
-/** @throws {MillraceError} `java_missing`, `tool_missing`, which names all missing programs and the command that installs them */
+/** @throws `java_missing`, `tool_missing`, which names all missing programs and the command that installs them */
 export async function findTools(names: ToolName[]): Promise<Partial<Record<ToolName, Found>>> {
   const { found, missing, otherJavas } = await look(names);
   if (missing.length === 0) return found;

@@ -40,7 +40,7 @@ const MANUAL: Build = {
 
 /**
  * Builds the dashboard, unless the last build is up to date. A build takes about two seconds.
- * @throws {MillraceError} `failed` with the output of the bundler
+ * @throws `failed` with the output of the bundler
  */
 export async function buildDashboard({ root, signal }: { root: string; signal?: AbortSignal }) {
   if (isBuilt(root, DASHBOARD)) return;

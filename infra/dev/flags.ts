@@ -64,7 +64,7 @@ export interface DevFlags {
   simulator: string[] | null;
 }
 
-/** @throws {MillraceError} `usage`, `help` */
+/** @throws `usage`, `help` */
 export function readFlags(argv: string[]): DevFlags {
   const {
     duration,

@@ -26,7 +26,7 @@ interface Run {
 /**
  * `npm run dev`, stage two. It starts the database, the API with broker and dashboard, and the simulator. It runs until a person stops it,
  * its duration is over, or a process fails. In any case it stops all processes at the end.
- * @throws {MillraceError} the reason why a process could not start, or failed
+ * @throws the reason why a process could not start, or failed
  */
 export async function runDev({ flags, root, line, stop, onKill }: Run) {
   const config = await readDevSettings();

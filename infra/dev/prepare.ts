@@ -17,7 +17,7 @@ import { checkPorts } from './settings.ts';
 export const KEPT_FOLDERS = ['engine', 'tls'];
 
 /**
- * @throws {MillraceError} `usage`, `data_dir_taken`, `port_taken`, `not_ours`, `disk_full`, `java_missing`, `tool_missing`,
+ * @throws `usage`, `data_dir_taken`, `port_taken`, `not_ours`, `disk_full`, `java_missing`, `tool_missing`,
  * `install_failed`
  */
 export async function prepare(

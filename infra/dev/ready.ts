@@ -9,7 +9,7 @@ const READY_MS = 60_000;
 /**
  * @param url root URL of the API, with a slash at the end
  * @param options `certificate`: path of HTTP_TLS_CERT; `log`: path of the API's log, for the error message
- * @throws {MillraceError} `failed` when the API is not ready within a minute
+ * @throws `failed` when the API is not ready within a minute
  */
 export async function untilReady(
   url: string,

@@ -3,7 +3,7 @@ import type { Config } from '../../common/settings/config.ts';
 import { readSettings } from '../../common/settings/index.ts';
 import { checkEnginePort, freePort, isPortFree } from '../engine/ports.ts';
 
-/** The settings of an API process with `ROLE=all`. @throws {MillraceError} `bad_settings` */
+/** The settings of an API process with `ROLE=all`. @throws `bad_settings` */
 export async function readDevSettings(): Promise<Config> {
   const config = readSettings({ ...process.env, ROLE: 'all' });
   // With port 0, the API process would choose a free port, and this process would not know it.
@@ -12,7 +12,7 @@ export async function readDevSettings(): Promise<Config> {
   return config;
 }
 
-/** @throws {MillraceError} `port_taken`; the message names the setting to change */
+/** @throws `port_taken`; the message names the setting to change */
 export async function checkPorts({ http, mqtt, cql }: Config, { local }: { local: boolean }) {
   await checkPort('HTTP_PORT', http.port, http.host, 'the API and the dashboard');
   if (!mqtt.url) await checkPort('MQTT_PORT', mqtt.port, mqtt.host, 'the MQTT broker');

@@ -36,7 +36,7 @@ export interface Cluster {
 
 /**
  * Starts the cluster in the data directory, or creates a new cluster there, and waits until each node reaches all others.
- * @throws {MillraceError} the same codes as `startEngine`
+ * @throws the same codes as `startEngine`
  */
 export async function startCluster({
   dataDir,

@@ -4,7 +4,7 @@ import { MillraceError } from '../../common/errors.ts';
 /** Free disk space without which a local database does not start, in bytes: for the jars, a gigabyte of commit log and some data. */
 export const ROOM_NEEDED_BYTES = 2 * 1024 ** 3;
 
-/** @throws {MillraceError} `disk_full` */
+/** @throws `disk_full` */
 export async function checkDisk(dir: string, neededBytes: number = ROOM_NEEDED_BYTES) {
   const free = await freeBytes(dir);
   if (free >= neededBytes) return;

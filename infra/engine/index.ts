@@ -38,7 +38,7 @@ interface EngineOptions {
 /**
  * Starts a single-node Apache Cassandra 5.0 and waits until it answers CQL. It runs in a separate process group, and ends at most 10 s
  * after this process, however this process ends.
- * @throws {MillraceError} `java_missing`, `tool_missing`, `install_failed`, `disk_full`, `data_dir_taken`, `port_taken`, `engine_failed`
+ * @throws `java_missing`, `tool_missing`, `install_failed`, `disk_full`, `data_dir_taken`, `port_taken`, `engine_failed`
  */
 export const startEngine = ({
   dataDir,

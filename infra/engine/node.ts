@@ -26,7 +26,7 @@ export interface Place {
 /**
  * Starts one node of Apache Cassandra 5.0 and waits until it answers CQL. It runs in a separate process group, and ends at most 10 s after
  * this process, however this process ends.
- * @throws {MillraceError} the same codes as `startEngine`
+ * @throws the same codes as `startEngine`
  */
 export async function startNode(options: {
   /** created if it is missing */

@@ -7,7 +7,7 @@ export const HOST = '127.0.0.1';
 /**
  * @param port 0: any free port
  * @returns the port; null: another process listens on it
- * @throws {MillraceError} `port_taken`: this process may not listen there, as on port 80 without the privilege
+ * @throws `port_taken`: this process may not listen there, as on port 80 without the privilege
  */
 function tryPort(port: number, host: string = HOST): Promise<number | null> {
   return new Promise((resolve, reject) => {
@@ -73,7 +73,7 @@ async function readPorts(file: string): Promise<Record<string, number | undefine
   }
 }
 
-/** @throws {MillraceError} `port_taken` */
+/** @throws `port_taken` */
 export async function checkEnginePort(port: number, host: string = HOST) {
   if (await isPortFree(port, host)) return;
   throw new MillraceError(

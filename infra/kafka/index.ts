@@ -68,7 +68,7 @@ export const installKafka = (
  * Starts a Kafka with one node and waits until it accepts connections. It runs in a separate process group, and ends at most 10 s after
  * this process, however this process ends.
  * @returns `contactPoint` is the bootstrap address
- * @throws {MillraceError} `java_missing`, `tool_missing`, `install_failed`, `data_dir_taken`, `port_taken`, `bad_settings`, `engine_failed`
+ * @throws `java_missing`, `tool_missing`, `install_failed`, `data_dir_taken`, `port_taken`, `bad_settings`, `engine_failed`
  */
 export async function startKafka(options: KafkaOptions): Promise<Engine> {
   const { dataDir, port, sasl, tls, onStatus = () => {}, signal } = options;

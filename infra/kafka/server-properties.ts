@@ -10,7 +10,7 @@ export type KafkaSasl = {
 
 /**
  * As in Kafka's default, no setting forces a sync to the disk: the operating system writes its page cache.
- * @throws {MillraceError} `bad_settings` when `dir` has a comma: `log.dirs` is a list, so Kafka would write to two other directories
+ * @throws `bad_settings` when `dir` has a comma: `log.dirs` is a list, so Kafka would write to two other directories
  */
 export function serverProperties({
   dir,

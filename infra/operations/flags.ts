@@ -60,7 +60,7 @@ export interface Operation {
   plan: (given: Given) => Step[] | Promise<Step[]>;
 }
 
-/** Throws `usage` if the flag was not given. */
+/** @throws `usage` if the flag was not given */
 type Need = { (flag: 'nodes'): [string, ...string[]]; (flag: string): string };
 
 const SHARED = {
@@ -93,7 +93,7 @@ const COMMON = {
 const SAFE = /^[A-Za-z0-9_][A-Za-z0-9_.:@-]*$/;
 const CHECKED = ['cluster', 'location', 'keyspace', 'tag', 'into', 'to', 'node', 'dead', 'client-id'];
 
-/** @throws {MillraceError} `usage`, `help` */
+/** @throws `usage`, `help` */
 export function readGiven(command: string, operation: Operation, argv: string[], now: Date): Given {
   const values: Record<string, unknown> = parseFlags(
     {

@@ -35,7 +35,7 @@ export const restore = {
   },
 } satisfies Operation;
 
-/** Manager and Medusa can only restore a keyspace under its own name. @throws {MillraceError} `usage` */
+/** Manager and Medusa can only restore a keyspace under its own name. @throws `usage` */
 function refuseElsewhere({ engine, into, location }: Given) {
   if (into === undefined || (engine === 'cassandra' && location === undefined)) return;
   throw new MillraceError(

@@ -8,7 +8,7 @@ import { commandLine, type Step } from './plan.ts';
 const SHOWN_EVERY_MS = 1000;
 
 /**
- * @throws {MillraceError} `usage`: there is no step `from`; `failed`: a step failed. The message names the step, and the command that
+ * @throws `usage`: there is no step `from`; `failed`: a step failed. The message names the step, and the command that
  * continues at this step
  */
 export async function runPlan(

@@ -21,7 +21,7 @@ export type PythonTools = { program: (name: string) => string };
  * Returns the tools of `requirements.txt` from a virtual environment under `DATA_DIR/python`. The environment is made if it is missing, or
  * if the requirements have changed. Concurrent processes make separate environments, and the first finished environment is used. An
  * environment cannot be moved, so only a link to it is replaced.
- * @throws {MillraceError} `tool_missing`, `install_failed`
+ * @throws `tool_missing`, `install_failed`
  */
 export async function ensurePython(options: {
   dataDir: string;
@@ -65,7 +65,7 @@ export async function ensurePython(options: {
 
 /**
  * The environment of `readers.txt`, which only the long tests need.
- * @throws {MillraceError} `tool_missing`, `install_failed`
+ * @throws `tool_missing`, `install_failed`
  */
 export const ensureReaders = (
   options: Pick<Parameters<typeof ensurePython>[0], 'dataDir' | 'onStatus'>,

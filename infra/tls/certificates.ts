@@ -19,7 +19,7 @@ const NEW_KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes
  * Makes an authority for development, unless the directory has one, and a certificate that this authority signs. The files are `ca.pem`,
  * `ca.key`, `NAME.pem` and `NAME.key`. Keys are EC P-256, and only their owner can read them (0600).
  * @returns `hosts`: the hosts of the certificate, comma-separated
- * @throws {MillraceError} `usage`, `failed` when the certificate exists already, or the authority expires too soon
+ * @throws `usage`, `failed` when the certificate exists already, or the authority expires too soon
  */
 export async function makeCertificates({
   openssl,

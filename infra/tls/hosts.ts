@@ -7,7 +7,7 @@ const DNS_NAME = /^(\*\.)?[a-z0-9]([a-z0-9-]{0,62})(\.[a-z0-9][a-z0-9-]{0,62})*$
 /** The hosts of a certificate if `--host` is not given: the names and addresses by which programs reach their own machine. */
 export const LOOPBACK_HOSTS = 'localhost,127.0.0.1,::1';
 
-/** @returns in the syntax of OpenSSL's configuration: `DNS:localhost`, `IP:127.0.0.1` @throws {MillraceError} `usage` */
+/** @returns in the syntax of OpenSSL's configuration: `DNS:localhost`, `IP:127.0.0.1` @throws `usage` */
 export function alternativeNames(list: string): string[] {
   return list
     .split(',')

@@ -7,7 +7,7 @@ const run = promisify(execFile);
 
 export type Openssl = (args: string[]) => Promise<string>;
 
-/** @throws {MillraceError} `tool_missing` */
+/** @throws `tool_missing` */
 export async function findOpenssl(): Promise<Openssl> {
   const { openssl } = await findTools(['openssl']);
   const program = openssl?.path ?? 'openssl';

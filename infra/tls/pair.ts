@@ -11,7 +11,7 @@ const fileExists = (path: string) =>
     () => false,
   );
 
-/** Throws if only one of the two files exists. */
+/** @throws if only one of the two files exists */
 export async function hasBoth({ certificate, key }: Pair) {
   const [hasCertificate, hasKey] = [await fileExists(certificate), await fileExists(key)];
   if (hasCertificate === hasKey) return hasKey;

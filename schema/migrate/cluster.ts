@@ -19,7 +19,6 @@ export async function dialectOf(client: Client): Promise<Dialect> {
 /**
  * Three copies, or one copy per node if the cluster has fewer than three nodes. An existing keyspace stays unchanged.
  * In that case no CREATE statement is sent, because it needs the permission to create a keyspace.
- * @param onStatus called with the number of copies, because a later change is difficult
  */
 export async function createKeyspace(client: Client, keyspace: string, onStatus: (text: string) => void) {
   const { rows } = await client.execute(
@@ -50,8 +49,7 @@ const MISSING_KEYSPACE = [0x2200, 0x2300];
  * table chooses its id. Two nodes that create the same table at once never agree on its schema again. So all processes send the statements
  * to the same node, which executes them one after the other, and then wait until the other nodes know the tables.
  * @param admin has no keyspace: a client with a keyspace does not connect to nodes that do not know it yet
- * @param statements `CREATE TABLE IF NOT EXISTS` statements
- * @throws {MillraceError} `unavailable` when the nodes do not agree on the schema within a minute
+ * @throws `unavailable` when the nodes do not agree on the schema within a minute
  */
 export async function createFirst(admin: Client, keyspace: string, statements: string[]) {
   const host = admin
@@ -65,7 +63,7 @@ export async function createFirst(admin: Client, keyspace: string, statements: s
   await untilAgreed(admin);
 }
 
-/** The next statement may go to another node. @throws {MillraceError} `unavailable` when the nodes do not agree within a minute */
+/** The next statement may go to another node. @throws `unavailable` when the nodes do not agree within a minute */
 export async function changeSchema(client: Client, statement: string) {
   await client.execute(statement, [], DDL);
   await untilAgreed(client);

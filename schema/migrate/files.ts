@@ -1,4 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
+import { messageOf } from '../../common/errors.ts';
 import { checkWindow, windowFor } from '../time-window.ts';
 
 const FOLDER = new URL('../migrations/', import.meta.url);
@@ -92,7 +93,7 @@ function checked(statement: string, name: string): string {
   try {
     checkWindow({ ttlSeconds, windowDays: size * unitDays });
   } catch (error) {
-    throw new RangeError(`${name}: ${(error as Error).message}`);
+    throw new RangeError(`${name}: ${messageOf(error)}`);
   }
   return statement;
 }

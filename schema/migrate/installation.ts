@@ -6,7 +6,7 @@ import { readMigrations } from './files.ts';
 /** Queries bind this partition key of `installation` and `schema_version`, because the driver finds replicas only by bound values. */
 export const PART = 'millrace';
 
-/** @throws {MillraceError} `schema_differs`; the message names the difference and the command that corrects it */
+/** @throws `schema_differs`; the message names the difference and the command that corrects it */
 export async function checkSchema(client: Client, retention: Config['retention']) {
   const wanted = (await readMigrations()).length;
   const version = await currentVersion(client).catch((error) => {
@@ -53,7 +53,7 @@ export async function storedSettings(client: Client): Promise<Record<string, num
   };
 }
 
-/** 0 before the first migration. @throws {MillraceError} `schema_differs`: another program migrated the keyspace */
+/** 0 before the first migration. @throws `schema_differs`: another program migrated the keyspace */
 export async function currentVersion(client: Client): Promise<number> {
   const { rows } = await client.execute('SELECT version, name FROM schema_version WHERE part = ?', [PART]);
   const names = new Map((await readMigrations()).map(({ version, name }) => [version, name]));

@@ -13,7 +13,6 @@ const TTL_SECONDS = 60;
  * the lock expires when its owner dies.
  * @param work must call `keep` before each step. `keep` throws `unavailable` if this process has lost the lock, because
  *   it was suspended for too long, as on a sleeping laptop
- * @param onStatus called when another process holds the lock, or when the lock cannot be renewed or released
  */
 export async function withSchemaLock<T>(
   client: Client,

@@ -25,7 +25,7 @@ const RETAINED = {
   ],
 };
 
-/** Concurrent callers wait, and then find nothing to do. @throws {MillraceError} `schema_differs` when LATEST_GROUPS has changed */
+/** Concurrent callers wait, and then find nothing to do. @throws `schema_differs` when LATEST_GROUPS has changed */
 export async function migrate({
   admin,
   open,
@@ -33,7 +33,6 @@ export async function migrate({
   retention,
   onStatus = () => {},
 }: {
-  /** connected, without a keyspace */
   admin: Client;
   open: () => Promise<Client>;
   keyspace: string;

@@ -1,3 +1,4 @@
+import type { SensorBytes } from '../ids.ts';
 import {
   COUNT_BYTES,
   HOUR_MS,
@@ -11,16 +12,8 @@ import { checkHour, writeBytes } from './pack.ts';
 import { type Numbers, type Series, sortMerge } from './series.ts';
 
 /**
- * Version 3 of packed samples: a block, which holds samples of many sensors of one device in one hour. A row of `message` holds one block.
- * docs/reference/packed-form.md has test vectors, and reader.py is a reader in Python.
- *
- *     +---------+-----------+-----+------------------+--------------------+
- *     | version | sensor id | n   | n times, u32     | n values, binary64 |   numbers are little-endian;
- *     | 1 byte  | 16 bytes  | u16 | ms since the hour| in order of times  |   all but the version repeats per sensor
- *     +---------+-----------+-----+------------------+--------------------+
- *
- * n = 0: the sensor has the same times as the sensor before it, and only its values follow. A device usually reads all its sensors at the
- * same instants. With 10 samples per sensor this saves 29 % of the bytes.
+ * Version 3, a block (docs/reference/packed-form.md): samples of many sensors of one device in one hour. Sensors with the same times share
+ * them. With 10 samples per sensor this saves 29 % of the bytes.
  */
 export const BLOCK_VERSION = 3;
 
@@ -28,7 +21,7 @@ const SAMPLE_BYTES = TIME_BYTES + VALUE_BYTES;
 
 /** The samples from index `from` to before index `to`, all of one hour. */
 export interface Piece {
-  sensor: Buffer;
+  sensor: SensorBytes;
   /** epoch ms, strictly ascending */
   times: Numbers;
   values: Numbers;
@@ -36,14 +29,9 @@ export interface Piece {
   to: number;
 }
 
-/** An upper limit. */
 export const pieceBytes = ({ from, to }: Piece): number => SERIES_BYTES + SAMPLE_BYTES * (to - from);
 
-/**
- * At most MAX_BLOCK_BYTES each; larger pieces are cut. The cuts depend only on the pieces. So a message that arrives
- * twice, and is not merged with other messages, gives the same blocks twice.
- * @param pieces all of one hour
- */
+/** The cuts depend only on the pieces, so a message that arrives twice gives the same blocks twice. @param pieces all of one hour */
 export function splitBlocks(pieces: Piece[]): Piece[][] {
   const blocks: Piece[][] = [];
   let block: Piece[] = [];
@@ -76,7 +64,6 @@ const MIN_CUT = 64;
 /** @param bucket start of the hour, in epoch ms @throws {RangeError} when there is no sample, or a sample is not of this hour */
 export function packBlock(bucket: number, pieces: Piece[]): Buffer {
   if (pieces.length === 0) throw new RangeError('a block without samples');
-  // The samples of one message are always in order.
   return packMessages(bucket, pieces, pieces.length) as Buffer;
 }
 
@@ -86,11 +73,9 @@ export function packBlock(bucket: number, pieces: Piece[]): Buffer {
  *
  *     pieces   [a b c] [a b c]   two messages
  *     block     a a  b b  c c
- * @param bucket epoch ms of the start of the hour
  * @param pieces the pieces of the first message, then those of the second message, and so on
  * @param width number of pieces in each message, all of different sensors
  * @returns null: the pieces have to be merged first, because the samples of a sensor are not in order of time
- * @throws {RangeError} when there is no sample, or a sample is not of this hour
  */
 export function packMessages(bucket: number, pieces: Piece[], width: number): Buffer | null {
   let samples = 0;
@@ -113,7 +98,6 @@ export function packMessages(bucket: number, pieces: Piece[], width: number): Bu
   return at === blob.length ? blob : blob.subarray(0, at);
 }
 
-/** @param column index of the sensor in each message @returns the offset behind the times */
 function writeTimes(
   view: DataView,
   at: number,
@@ -131,7 +115,6 @@ function writeTimes(
   return next;
 }
 
-/** @param column index of the sensor in each message @returns the offset behind the values */
 function writeValues(view: DataView, at: number, pieces: Piece[], column: number, width: number): number {
   let next = at;
   for (let index = column; index < pieces.length; index += width) {
@@ -185,15 +168,13 @@ export function newestOf(pieces: Piece[]): number {
 }
 
 /**
- * @param bucket start of the hour, in epoch ms
- * @param visit gets each sensor's id, a view of 16 bytes of `blob`, and a function that reads its samples. A caller
- *   that needs only one sensor calls the function only for this sensor
+ * @param visit gets each sensor's id, a view of `blob`, and a function that reads its samples
  * @throws {RangeError} when the blob is no block of samples of one hour
  */
 export function visitBlock(
   bucket: number,
   blob: Uint8Array,
-  visit: (sensor: Buffer, series: () => Series) => void,
+  visit: (sensor: SensorBytes, series: () => Series) => void,
 ) {
   if (blob[0] !== BLOCK_VERSION) {
     throw new RangeError(
@@ -249,7 +230,7 @@ function readSeries(
 /** One piece per sensor. So 60 messages with one sample each become as small as one message with 60 samples. */
 export function mergePieces(pieces: Piece[]): Piece[] {
   /** By object. Ingest keeps one Buffer for each sensor id, so equal ids are the same object. */
-  const sensors: Map<Buffer, Piece[]> = new Map();
+  const sensors: Map<SensorBytes, Piece[]> = new Map();
   for (const piece of pieces) {
     const list = sensors.get(piece.sensor);
     if (list) list.push(piece);

@@ -1,17 +1,7 @@
 import { HOUR_MS } from '../rules.ts';
 import type { HourStatistics } from './statistics.ts';
 
-/**
- * A packed day: the statistics of the hours of a UTC day in one blob. Numbers are little-endian.
- *
- *     byte 0         1 … 3             4
- *     ┌─────────────┬─────────────────┬──────────────┬───────────┬───────┬───────┬───────┬─────────┬────────┐
- *     │ version: 4  │ hours, a bit of │ read_from,   │ count,    │ min,  │ max,  │ sum,  │ first,  │ last,  │
- *     │             │ each, 0 lowest  │ double each  │ int32     │ double│ double│ double│ double  │ double │
- *     └─────────────┴─────────────────┴──────────────┴───────────┴───────┴───────┴───────┴─────────┴────────┘
- *
- * Each column has one number for each hour whose bit is set, in order of time.
- */
+/** Version 4 (docs/reference/packed-form.md): the statistics of the hours of a UTC day. */
 
 const VERSION = 4;
 const HEAD_BYTES = 4;

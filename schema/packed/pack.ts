@@ -2,24 +2,14 @@ import { hash } from 'node:crypto';
 import { HOUR_MS } from '../rules.ts';
 import type { Numbers } from './series.ts';
 
-/**
- * Version 1 of packed samples, the column `samples` of a row. docs/reference/packed-form.md has test vectors, and reader.py is a reader in
- * Python.
- *
- *     +---------+------------------------+------------------------+
- *     | version | n times, u32           | n values, binary64     |   all little-endian
- *     | 1 byte  | ms since the hour      | in the order of times  |   n = (length - 1) / 12
- *     +---------+------------------------+------------------------+
- */
+/** docs/reference/packed-form.md has the bytes of all versions, with test vectors. */
 export const ARRAYS_VERSION = 1;
 const TIME_BYTES = 4;
 export const SAMPLE_BYTES = TIME_BYTES + 8;
 const DIGEST_BYTES = 8;
 
 /**
- * @param bucket start of the hour, in epoch ms
  * @param times epoch ms, strictly ascending, all within the hour
- * @param to index after the last sample to pack
  * @throws {RangeError} when there is no sample, or a sample is not of this hour
  */
 export function packSamples(

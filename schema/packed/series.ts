@@ -75,7 +75,6 @@ export function mergeSeries(list: Series[]): Merged {
   return sortMerge(times, values);
 }
 
-/** Strictly, as in a sorted series. */
 export function isAscending(times: Numbers): boolean {
   let previous = Number.NEGATIVE_INFINITY;
   for (let i = 0; i < times.length; i++) {

@@ -6,9 +6,7 @@ import { unpackTimes } from './hour/times.ts';
 import { ARRAYS_VERSION, unpackArrays } from './pack.ts';
 
 /**
- * For a row of `history`: samples of one sensor, in version 1 or 2.
- * @param bucket start of the hour, in epoch ms
- * @returns times in epoch ms, strictly ascending
+ * Reads versions 1 and 2.
  * @throws {RangeError} when the blob contains no packed samples of one hour. Even a damaged blob never takes more
  *   memory than the largest valid hour
  */

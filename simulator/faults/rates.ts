@@ -43,7 +43,7 @@ export const PRESETS: Record<string, FaultRates> = {
 
 /**
  * @param text rates such as `late=0.05,poison=0.001`, a preset, or a preset with changes: `tsbs,poison=0.01`
- * @throws {MillraceError} `usage`: the message lists every problem
+ * @throws `usage`: the message lists every problem
  */
 export function parseFaults(text: string): FaultRates {
   const rates = { ...NONE };

@@ -18,7 +18,7 @@ export class Ledger {
   #usable = true;
   #flushing: NodeJS.Immediate | undefined;
 
-  /** @throws {MillraceError} `failed` when the file cannot be opened */
+  /** @throws `failed` when the file cannot be opened */
   constructor({
     path,
     onFailed,

@@ -14,7 +14,7 @@ type LedgerEntry =
 
 /**
  * Streams a ledger of any size. If a run was killed, its incomplete last line is ignored.
- * @throws {MillraceError} `failed` for a file that is no ledger or cannot be read
+ * @throws `failed` for a file that is no ledger or cannot be read
  */
 export async function* readLedger(path: string): AsyncGenerator<LedgerEntry> {
   // Every run in the file numbers its messages from 1.

@@ -7,7 +7,7 @@ import type { Broker } from './connection.ts';
 
 /**
  * The URL is `--broker`, or else `MQTT_URL`, or else that of the embedded broker.
- * @throws {MillraceError} `bad_settings` when MQTT_TLS_CA cannot be read, or when the URL has no TLS although MQTT_TLS_CA or a password
+ * @throws `bad_settings` when MQTT_TLS_CA cannot be read, or when the URL has no TLS although MQTT_TLS_CA or a password
  *   requires it; `usage` when the file of credentials cannot be read
  */
 export function chooseBroker(
@@ -38,7 +38,7 @@ export function chooseBroker(
 
 /**
  * Without `--credentials`, all devices use the same account.
- * @throws {MillraceError} `usage`: the file of credentials has no account of the device
+ * @throws `usage`: the file of credentials has no account of the device
  */
 export function brokerFor({ secrets, ...broker }: Broker, device: string): Broker {
   if (!secrets) return broker;

@@ -5,7 +5,7 @@ import { MillraceError } from '../../common/errors.ts';
 /**
  * In constant memory. The first row is the header.
  * @returns cells without surrounding spaces; a short row has fewer cells
- * @throws {MillraceError} `usage` when the file cannot be read or is no CSV
+ * @throws `usage` when the file cannot be read or is no CSV
  */
 export async function* readRows(path: string): AsyncGenerator<string[]> {
   const file = createReadStream(path);

@@ -24,7 +24,7 @@ export interface Survey {
   last: number;
 }
 
-/** The replay needs the last time before it sends the first row. @throws {MillraceError} `usage` when there is nothing to replay */
+/** The replay needs the last time before it sends the first row. @throws `usage` when there is nothing to replay */
 export async function surveyFile(
   path: string,
   onProgress: (rows: number) => void = () => {},

@@ -32,7 +32,7 @@ const LINE: CommandLine<typeof FLAGS> = {
   settings: [...DATABASE_SETTINGS, 'STREAM_KAFKA'],
 };
 
-/** @returns `from` and `to` in epoch ms @throws {MillraceError} `usage` */
+/** @returns `from` and `to` in epoch ms @throws `usage` */
 function readFlags(argv: string[]): { ledger: string; kafka: boolean; from?: number; to?: number } {
   const { ledger, kafka, from, to } = parseFlags(LINE, argv);
   const problems = [];
@@ -67,7 +67,7 @@ export interface CommandDeps {
 /**
  * Compares a simulator's ledger with the database or Kafka in both directions, sample by sample.
  * @param argv without node and script
- * @throws {MillraceError} `failed`: ledger and store differ, or there is nothing to compare; `usage`, `help`, `bad_settings`, `unavailable`
+ * @throws `failed`: ledger and store differ, or there is nothing to compare; `usage`, `help`, `bad_settings`, `unavailable`
  */
 export async function compareCommand(argv: string[], deps: CommandDeps) {
   const { ledger, kafka, from, to } = readFlags(argv);

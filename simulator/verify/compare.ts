@@ -39,7 +39,7 @@ export interface Result {
  *
  * The comparison reads the database hour by hour and device by device. In the first and last hour, samples outside the range only count for
  * `latest`. An acknowledged sample that the API refused is also missing. The reason is in its dead letter.
- * @throws {MillraceError} `failed`: the file is no ledger; `unavailable`: the database does not answer
+ * @throws `failed`: the file is no ledger; `unavailable`: the database does not answer
  */
 export async function compareLedger({
   ledgerPath,
@@ -133,7 +133,7 @@ const createRetry =
     }
   };
 
-/** For a command that only reads. @throws {MillraceError} `database_away`, `bad_settings`, `schema_differs` */
+/** For a command that only reads. @throws `database_away`, `bad_settings`, `schema_differs` */
 export const openStore = ({ cql, retention }: Pick<Config, 'cql' | 'retention'>): Promise<Store> =>
   connectStore({
     cql,

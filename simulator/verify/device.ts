@@ -1,6 +1,12 @@
 import { createLookUp, type Hour, type Sensor } from '../../api/history/reading/hours.ts';
 import type { Store } from '../../api/store/index.ts';
-import { groupOf, type Identity, identifyDevice, identifySensor } from '../../schema/ids.ts';
+import {
+  type DeviceBytes,
+  groupOf,
+  type Identity,
+  identifyDevice,
+  identifySensor,
+} from '../../schema/ids.ts';
 import { greaterValue, mergeSeries, type Series } from '../../schema/packed/series.ts';
 import { bucketOf, HOUR_MS } from '../../schema/rules.ts';
 import type { Bitmap, Sent } from './ledger-parts.ts';
@@ -81,7 +87,7 @@ export class DeviceComparison {
     return { group: groupOf(device.bytes, this.#groups), device: device.bytes, sensor: sensor.bytes };
   }
 
-  async #latestOf(bytes: Buffer) {
+  async #latestOf(bytes: DeviceBytes) {
     const rows = await this.#store.fleet.latestOfDevice({ group: groupOf(bytes, this.#groups), bytes });
     return new Map(rows.map((row) => [row.id, row]));
   }
@@ -181,7 +187,7 @@ class StoredHours {
   /** @param sensors by id @returns by sensor id. Sensors that are not in `sensors` are included as long as the hour is in batches */
   async readHour(
     bucket: number,
-    device: Buffer,
+    device: DeviceBytes,
     sensors: Map<string, { sensor: Sensor; hours: Map<number, Hour> }>,
   ): Promise<Map<string, Series[]>> {
     const found = [...sensors.values()].map(({ hours }) => hours.get(bucket));

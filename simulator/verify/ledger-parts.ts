@@ -55,7 +55,7 @@ interface Overview {
 /**
  * Splits a ledger by device into files that each fit in memory. So a ledger may have any size, if the messages of each single device fit in
  * memory.
- * @throws {MillraceError} `failed` for a file that is no ledger or cannot be read
+ * @throws `failed` for a file that is no ledger or cannot be read
  */
 export async function partLedger(
   ledgerPath: string,

@@ -82,7 +82,7 @@ const PROGRESS_EVERY_RECORDS = 1000;
 /**
  * From the first record to the present end. All samples are kept in memory, at about 40 bytes per sample.
  * @returns `until`: the oldest watermark of all shards, in epoch ms; null: some shard has no watermark
- * @throws {MillraceError} `broker_away`: Kafka cannot be read, or cannot be read to the end
+ * @throws `broker_away`: Kafka cannot be read, or cannot be read to the end
  */
 export async function readTopics(
   stream: Config['stream'],

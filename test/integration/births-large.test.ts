@@ -10,7 +10,7 @@ import { connectStore, type Store } from '../../api/store/index.ts';
 import { Retry } from '../../api/store/sending/retry.ts';
 import type { Gate } from '../../api/store/sending/session.ts';
 import { MillraceError } from '../../common/errors.ts';
-import { type Identity, identifyDevice, identifySensor } from '../../schema/ids.ts';
+import { type Identity, identifyDevice, identifySensor, type SensorIdentity } from '../../schema/ids.ts';
 import { useTestSystem } from '../support/system/use.ts';
 
 /**
@@ -66,7 +66,7 @@ const device = (name: string) => identifyDevice(name) as Identity;
 
 const sensor = (deviceName: string, name: string, index: number) => ({
   index,
-  identity: identifySensor(device(deviceName).id, name) as Identity,
+  identity: identifySensor(device(deviceName).id, name) as SensorIdentity,
   name,
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { type Identity, identifyDevice, identifySensor } from '../../schema/ids.ts';
+import { type Identity, identifyDevice, identifySensor, type SensorIdentity } from '../../schema/ids.ts';
 import { readMetric } from '../support/metrics.ts';
 import { connectDevice } from '../support/mqtt/device.ts';
 import { startTestSystem } from '../support/system/index.ts';
@@ -186,7 +186,7 @@ describe('Sensors of two devices: their samples are separate', () => {
 
 test('Device and sensor: addressed by name or by id: the same samples are stored and returned', async () => {
   const { id: device } = identifyDevice('twin') as Identity;
-  const { id: sensor } = identifySensor(device, 't') as Identity;
+  const { id: sensor } = identifySensor(device, 't') as SensorIdentity;
   const ts = Date.now();
   await publish('twin', [{ ts, value: 1 }]);
   await publish(device, [{ ts: ts + 1, value: 2 }], sensor);
@@ -207,7 +207,7 @@ test('Device and sensor: addressed by name or by id: the same samples are stored
 
 test('New sensor: one message has it by id and by name: the sensor is registered once, with the name', async () => {
   const { id: device } = identifyDevice('both') as Identity;
-  const { id: sensor } = identifySensor(device, 't') as Identity;
+  const { id: sensor } = identifySensor(device, 't') as SensorIdentity;
   const ts = Date.now();
   const elements = [
     { sensor_id: sensor, ts, value: 1 },

@@ -9,7 +9,7 @@ export type Known = { file: string; before: string; after: string; test: string 
 const RENEW =
   'Renew the entry in test/mutation: name the code as it is now, a mistake of the same kind, and the test.';
 
-/** @returns the source with the mistake @throws {MillraceError} `usage` when the entry does not apply */
+/** @returns the source with the mistake @throws `usage` when the entry does not apply */
 export function sourceWith({ file, before, after }: Known, source: string): string {
   const times = source.split(before).length - 1;
   if (times === 1) return source.replace(before, () => after);

@@ -64,7 +64,7 @@ await runCommand(async () => {
  * @param node path of the program
  * @param args of `test/run.ts`
  * @returns exit code of the run
- * @throws {MillraceError} `usage`: a signal stopped the run
+ * @throws `usage`: a signal stopped the run
  */
 function runTests(node: string, args: string[]): Promise<number> {
   // Tests start `node` and `npm` by name. So the folder of this Node.js is the first in PATH.

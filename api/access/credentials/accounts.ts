@@ -52,7 +52,7 @@ export class Accounts {
     this.#password = password;
   }
 
-  /** Returns null for an unknown account or a wrong password. @throws {MillraceError} `unavailable` */
+  /** Returns null for an unknown account or a wrong password. @throws `unavailable` */
   async signIn(
     name: string | undefined = '',
     given: Buffer | undefined = Buffer.alloc(0),
@@ -63,7 +63,7 @@ export class Accounts {
     return this.#limitLogins(async () => (gone?.aborted ? null : this.#authenticateDevice(name, given)));
   }
 
-  /** Finds accounts whose credential was rotated, revoked or deleted since their login. @throws {MillraceError} `unavailable` */
+  /** Finds accounts whose credential was rotated, revoked or deleted since their login. @throws `unavailable` */
   async outdated(accounts: Account[]): Promise<Set<Account>> {
     const devices = accounts.filter((account) => !account.isInstallation);
     const writeTimes = await this.#store.writeTimes([...new Set(devices.map(({ deviceId }) => deviceId))]);

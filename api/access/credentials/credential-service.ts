@@ -1,6 +1,6 @@
 import pLimit from 'p-limit';
 import { MillraceError } from '../../../common/errors.ts';
-import { type Identity, identifyDevice, uuidBytes } from '../../../schema/ids.ts';
+import { type DeviceBytes, type Identity, identifyDevice, uuidBytes } from '../../../schema/ids.ts';
 import type { Credential, CredentialPlace, CredentialStore, NewCredential } from '../../store/credentials.ts';
 import { hashSecret, makeSecret } from './secret.ts';
 
@@ -26,7 +26,7 @@ export function createCredentialService({
 }) {
   const update = createCredentialUpdater({ store, clock, onChange });
 
-  async function revoke(device: Buffer): Promise<boolean> {
+  async function revoke(device: DeviceBytes): Promise<boolean> {
     let wasValid = false;
     await update(device, (before) => {
       if (!before?.hash) return before;
@@ -63,7 +63,7 @@ export function createCredentialService({
     page: store.page,
     all,
 
-    /** @throws {MillraceError} `bad_id`, `credential_exists`, `unavailable` */
+    /** @throws `bad_id`, `credential_exists`, `unavailable` */
     async issue({ account, devices = [] }: { account: string; devices?: string[] }): Promise<Issued> {
       const { id, bytes } = identify(account);
       for (const device of devices) identify(device);
@@ -82,7 +82,7 @@ export function createCredentialService({
       return { credential: credential as NewCredential, secret };
     },
 
-    /** @throws {MillraceError} `bad_id`, `not_found`, `unavailable` */
+    /** @throws `bad_id`, `not_found`, `unavailable` */
     async rotate(account: string): Promise<Issued> {
       const { bytes } = identify(account);
       const { secret, hash } = await makeHashed();
@@ -92,7 +92,7 @@ export function createCredentialService({
       return { credential: credential as NewCredential, secret };
     },
 
-    /** @throws {MillraceError} `bad_id`, `not_found`, `unavailable` */
+    /** @throws `bad_id`, `not_found`, `unavailable` */
     async revoke(account: string) {
       if (!(await revoke(identify(account).bytes))) throw noCredential();
     },
@@ -157,10 +157,10 @@ export function createCredentialUpdater({
   /**
    * @param decide returns its argument to change nothing. The driver repeats a request whose answer was lost, so `decide`
    * may get its own result as `before`
-   * @throws {MillraceError} `unavailable`: the update may have been applied
+   * @throws `unavailable`: the update may have been applied
    */
   return async function update(
-    device: Buffer,
+    device: DeviceBytes,
     decide: (before: Credential | null) => Wanted | null,
   ): Promise<NewCredential | null> {
     let wasValid = false;

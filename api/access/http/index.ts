@@ -91,7 +91,7 @@ export function createAccess({
         next();
       },
 
-    /** The server stores nothing: the cookie has the whole state. @throws {MillraceError} `unauthorized`, `forbidden`, `rate_limited` */
+    /** The server stores nothing: the cookie has the whole state. @throws `unauthorized`, `forbidden`, `rate_limited` */
     async signIn(req: Request, res: Response, token: string): Promise<Caller> {
       requireSameOrigin(req, ANYBODY);
       if (!tokens.areSet) return ANYBODY;
@@ -102,7 +102,7 @@ export function createAccess({
       return { by: 'session', ...session };
     },
 
-    /** @throws {MillraceError} `forbidden` */
+    /** @throws `forbidden` */
     signOut(req: Request, res: Response) {
       requireSameOrigin(req, ANYBODY);
       res.clearCookie(COOKIE, cookie);

@@ -4,7 +4,7 @@ import { stat } from 'node:fs/promises';
 import type { Server as NetServer } from 'node:net';
 import type { Server, TlsOptions } from 'node:tls';
 import type { Logger } from 'pino';
-import { MillraceError } from '../../../common/errors.ts';
+import { MillraceError, messageOf } from '../../../common/errors.ts';
 import type { TlsFiles } from '../../../common/settings/config.ts';
 import type { CertificateState } from '../../observability/metrics.ts';
 
@@ -23,7 +23,7 @@ export class OwnCertificate {
   #problem = '';
   options: TlsOptions;
 
-  /** @throws {MillraceError} `bad_settings` */
+  /** @throws `bad_settings` */
   constructor({
     purpose,
     files,
@@ -82,7 +82,7 @@ export class OwnCertificate {
     try {
       if (await this.#renew(server)) this.#logExpiry();
     } catch (error) {
-      reason = (error as Error).message;
+      reason = messageOf(error);
       // Certificate and key are replaced one after the other, so a check may fail in between and the next check tries again.
       // Each problem is logged once.
       if (reason !== this.#problem)
@@ -101,7 +101,7 @@ function readFirst(files: TlsFiles, setting: string) {
   try {
     return readPair(files);
   } catch (error) {
-    throw new MillraceError('bad_settings', `${setting}: ${(error as Error).message}`, {
+    throw new MillraceError('bad_settings', `${setting}: ${messageOf(error)}`, {
       cause: error,
     });
   }
@@ -142,7 +142,7 @@ function certificatesIn(pem: Buffer, path: string): X509Certificate[] {
   try {
     return blocks.map((block) => new X509Certificate(block));
   } catch (error) {
-    throw new Error(`${path} holds a broken certificate: ${(error as Error).message}`);
+    throw new Error(`${path} holds a broken certificate: ${messageOf(error)}`);
   }
 }
 

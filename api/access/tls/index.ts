@@ -1,11 +1,11 @@
 import type { Server, Socket } from 'node:net';
-import { MillraceError } from '../../../common/errors.ts';
+import { MillraceError, messageOf } from '../../../common/errors.ts';
 import type { TlsFiles } from '../../../common/settings/config.ts';
 import type { Context } from '../../observability/index.ts';
 import type { CertificateState } from '../../observability/metrics.ts';
 import { authorityExpires, OwnCertificate } from './certificate-reload.ts';
 
-/** @throws {MillraceError} `bad_settings` if a file has no valid certificate or key */
+/** @throws `bad_settings` if a file has no valid certificate or key */
 export function createTls(
   { config: { http, mqtt, cql }, logger }: Pick<Context, 'config' | 'logger'>,
   { everyMs }: { everyMs: number },
@@ -34,7 +34,7 @@ function authority(purpose: string, setting: string, path: string | undefined): 
   try {
     return [{ purpose, expires: authorityExpires(path), refused: false }];
   } catch (error) {
-    throw new MillraceError('bad_settings', `${setting}: ${(error as Error).message}`, {
+    throw new MillraceError('bad_settings', `${setting}: ${messageOf(error)}`, {
       cause: error,
     });
   }

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { SensorBytes } from '../../../schema/ids.ts';
 import type { Numbers } from '../../../schema/packed/series.ts';
 import type { EpisodeKey } from '../../store/alarms/episodes.ts';
 import { newestOf, type Rule } from '../rules/rule.ts';
@@ -324,7 +325,8 @@ export class EvaluationScheduler {
   }
 }
 
-const keyOf = (sensor: Buffer, rule: Buffer): string => sensor.toString('latin1') + rule.toString('latin1');
+const keyOf = (sensor: SensorBytes, rule: Buffer): string =>
+  sensor.toString('latin1') + rule.toString('latin1');
 
 const newTask = (key: string, subject: MonitoredSensor, rule: Rule, recheckMs: number): EvaluationTask => ({
   key,

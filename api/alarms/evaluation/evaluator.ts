@@ -1,18 +1,19 @@
+import type { DeviceBytes, SensorBytes } from '../../../schema/ids.ts';
 import { bucketOf, DAY_MS } from '../../../schema/rules.ts';
 import type { Reading } from '../../history/reading/index.ts';
 import type { Alarm, AlarmStore, Episode, EpisodeKey } from '../../store/alarms/episodes.ts';
 import type { ClockGuard } from '../../store/clock-guard.ts';
-import { writeTimestamp } from '../../store/index.ts';
+import { type WriteStamp, writeTimestamp } from '../../store/index.ts';
 import { covers, type Rule, type RuleCondition, type RuleVersion } from '../rules/rule.ts';
 import type { SensorState } from '../subjects.ts';
 import { readWindow, type Window } from './windows.ts';
 
 export interface MonitoredSensor {
-  device: { id: string; bytes: Buffer; group: number; name: string | null };
+  device: { id: string; bytes: DeviceBytes; group: number; name: string | null };
   /** `ts`: epoch ms of the newest sample; null: unknown */
   sensor: {
     id: string;
-    bytes: Buffer;
+    bytes: SensorBytes;
     name: string | null;
     type: string | null;
     unit: string | null;
@@ -54,7 +55,7 @@ export class Evaluator {
     clock: Pick<ClockGuard, 'now'>;
     historyMs: number;
     maxClockSkewMs: number;
-    stateOf: (key: { device: Buffer; sensor: Buffer }, now: number) => Promise<SensorState>;
+    stateOf: (key: { device: DeviceBytes; sensor: SensorBytes }, now: number) => Promise<SensorState>;
     announce: (change: AlarmChange) => Promise<void>;
   }) {
     this.#deps = deps;
@@ -117,7 +118,7 @@ export class Evaluator {
       version: RuleVersion;
       state: () => Promise<SensorState>;
       now: number;
-      readAt: Buffer;
+      readAt: WriteStamp;
       silentAt: number;
     },
     from: number,
@@ -221,7 +222,7 @@ export class Evaluator {
 
   /** Null: there is nothing to report. */
   async #store(
-    task: { subject: MonitoredSensor; rule: Rule; version: RuleVersion; now: number; readAt: Buffer },
+    task: { subject: MonitoredSensor; rule: Rule; version: RuleVersion; now: number; readAt: WriteStamp },
     episode: Episode,
     before: Alarm | undefined,
   ): Promise<AlarmChange | null> {
@@ -261,7 +262,7 @@ export class Evaluator {
   }
 
   async #write(
-    { group, now, readAt }: { group: number; now: number; readAt: Buffer },
+    { group, now, readAt }: { group: number; now: number; readAt: WriteStamp },
     alarm: Alarm,
     kinds: AlarmEventKind[],
   ): Promise<AlarmChange> {

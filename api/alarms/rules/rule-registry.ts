@@ -124,7 +124,7 @@ export class RuleRegistry {
     this.#readAt = now;
   }
 
-  /** Throws `too_large` at 10,000 rules. */
+  /** @throws `too_large` at 10,000 rules */
   async add(definition: Definition, since: number): Promise<Rule> {
     if (this.list().length >= MAX_RULES)
       throw new MillraceError('too_large', `An installation has at most ${MAX_RULES} alarm rules.`);

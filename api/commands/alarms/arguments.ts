@@ -41,7 +41,7 @@ export interface Arguments {
   days: number;
 }
 
-/** `argv`: without node and script. Throws `usage`, `help`. */
+/** `argv`: without node and script. @throws `usage`, `help` */
 export function readArguments(argv: string[]): Arguments {
   // The first word may be `rules`, which names the subject of the commands. It has no effect.
   const { command, flags, words } = parseGroup(GROUP, argv[0] === 'rules' ? argv.slice(1) : argv);

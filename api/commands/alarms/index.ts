@@ -3,7 +3,7 @@ import { parse, stringify } from 'yaml';
 import { z } from 'zod';
 import { runCommand } from '../../../common/command.ts';
 import { readCommandSettings } from '../../../common/dev-addresses.ts';
-import { MillraceError } from '../../../common/errors.ts';
+import { MillraceError, messageOf } from '../../../common/errors.ts';
 import { formatTime } from '../../../common/times.ts';
 import { DAY_MS } from '../../../schema/rules.ts';
 import type { Backtest } from '../../alarms/backtest.ts';
@@ -113,7 +113,7 @@ const COMMANDS = { list, apply, test };
 
 const RULES = z.array(RuleDefinition);
 
-/** Throws `failed`. */
+/** @throws `failed` */
 function readRules(file: string): Definition[] {
   try {
     const rules = RULES.parse(parse(readFileSync(file, 'utf8')));
@@ -123,7 +123,7 @@ function readRules(file: string): Definition[] {
     return rules;
   } catch (error) {
     if (error instanceof MillraceError) throw error;
-    const message = error instanceof z.ZodError ? z.prettifyError(error) : (error as Error).message;
+    const message = error instanceof z.ZodError ? z.prettifyError(error) : messageOf(error);
     throw new MillraceError('failed', `${file}: ${message}`, { cause: error });
   }
 }

@@ -73,7 +73,7 @@ export interface Arguments {
   file?: string;
 }
 
-/** `argv`: without node and script. Throws `usage`, `help`. */
+/** `argv`: without node and script. @throws `usage`, `help` */
 export function readArguments(argv: string[]): Arguments {
   const { command, flags, words: accounts } = parseGroup(GROUP, argv);
   const { devices, out = '', file } = flags;

@@ -26,8 +26,8 @@ type OpenStore = { credentials: CredentialStore; close: () => Promise<unknown> }
 const COMMANDS = { issue, list, rotate, revoke, mosquitto };
 
 /**
- * Reads the arguments first, so that a wrong one is reported even without a database. Throws `usage`, `help`, `bad_settings`,
- * `unavailable`, `failed`.
+ * Reads the arguments first, so that a wrong one is reported even without a database.
+ * @throws `usage`, `help`, `bad_settings`, `unavailable`, `failed`
  */
 export async function credentialsCommand(
   argv: string[],

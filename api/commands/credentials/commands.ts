@@ -87,7 +87,7 @@ async function forEachAccount(
   return completed;
 }
 
-/** Throws `failed`. */
+/** @throws `failed` */
 function requireAll({ given: { command, accounts } }: CommandParts, completed: number) {
   if (completed === accounts.length) return;
   throw new MillraceError('failed', `${command}: done for ${completed} of ${accounts.length}.`);

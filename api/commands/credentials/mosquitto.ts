@@ -1,6 +1,6 @@
 import { chmod, chown, mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { MillraceError } from '../../../common/errors.ts';
+import { codeOf, MillraceError } from '../../../common/errors.ts';
 import { printable } from '../../../common/printable.ts';
 import { EDGE_FILTERS } from '../../../schema/sparkplug-topics.ts';
 import { KINDS } from '../../../schema/topics.ts';
@@ -65,8 +65,9 @@ const FOR_OWNER = 0o600;
 const GROUP_READS = 0o040;
 
 /**
- * Replaces a file atomically. The new file belongs to the owner of the old file, or else of the directory. So Mosquitto can still read a
- * file whose owner was changed for it. Throws `failed` if this user may not change the owner; the old file stays.
+ * Replaces a file atomically. The new file belongs to the owner of the old file, or else of the directory. So
+ * Mosquitto can still read a file whose owner was changed for it.
+ * @throws `failed` if this user may not change the owner; the old file stays
  */
 async function replaceFile(path: string, text: string): Promise<{ isHandedOver: boolean }> {
   const directory = await stat(dirname(path));
@@ -81,7 +82,7 @@ async function replaceFile(path: string, text: string): Promise<{ isHandedOver: 
     await rename(draft, path);
   } catch (error) {
     await rm(draft, { force: true });
-    if ((error as NodeJS.ErrnoException).code !== 'EPERM') throw error;
+    if (codeOf(error) !== 'EPERM') throw error;
     throw new MillraceError(
       'failed',
       `${path} stays as it was: it belongs to user ${uid} and group ${gid}. Write it as that user, or as root.`,

@@ -72,7 +72,7 @@ export interface Arguments {
   limit: number | undefined;
 }
 
-/** `argv`: without node and script. Throws `usage`, `help`. */
+/** `argv`: without node and script. @throws `usage`, `help` */
 export function readArguments(argv: string[], now: number): Arguments {
   const { command, flags: given, words: ids } = parseGroup(GROUP, argv);
   const [from, to] = [parseMoment(given['from'], now), parseMoment(given['to'], now)];

@@ -12,8 +12,9 @@ import { codesText, countText, matchingIds, NOT_FOUND } from './list.ts';
 const CONCURRENT_REPLAYS = 16;
 
 /**
- * Replays the given dead letters, or all of a range. It begins with the oldest, so that a birth message precedes the measurements that need
- * it. Throws `not_all_replayed`.
+ * Replays the given dead letters, or all of a range. It begins with the oldest, so that a birth message precedes the
+ * measurements that need it.
+ * @throws `not_all_replayed`
  */
 export async function replay(parts: CommandParts) {
   const { store, ingest, given, statusLine, print } = parts;

@@ -8,7 +8,7 @@ import type { StoredContent } from '../../store/dead-letters/dead-letter.ts';
 import type { CommandParts } from './index.ts';
 import { codesText, NOT_FOUND } from './list.ts';
 
-/** Throws `not_found`. */
+/** @throws `not_found` */
 export async function show({ store, given, print }: CommandParts) {
   const wanted = String(given.ids[0]);
   const deadLetter = await store.deadLetters.find(wanted);

@@ -37,7 +37,7 @@ const GROUP: CommandGroup<typeof COMMANDS> = {
   settings: ['HISTORY_DAYS', 'MAX_CLOCK_SKEW', 'RELATIVE_TIMES'],
 };
 
-/** `argv`: without node and script. Throws `usage`, `help`. */
+/** `argv`: without node and script. @throws `usage`, `help` */
 export const readArguments = (
   argv: string[],
 ): { command: keyof typeof COMMANDS; flags: { topic?: string; payload?: string }; words: string[] } =>

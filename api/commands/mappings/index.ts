@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { runCommand } from '../../../common/command.ts';
-import { MillraceError, refusalText } from '../../../common/errors.ts';
+import { MillraceError, messageOf, refusalText } from '../../../common/errors.ts';
 import { usageError } from '../../../common/flags.ts';
 import { printable } from '../../../common/printable.ts';
 import { readSetting } from '../../../common/settings/index.ts';
@@ -51,7 +51,8 @@ function list(path: string | undefined) {
 }
 
 /**
- * `source`: path of a file, or name of a preset. Throws `usage`, `bad_settings`, and `failed` if a part of the message would not be stored.
+ * `source`: path of a file, or name of a preset.
+ * @throws `usage`, `bad_settings`, and `failed` if a part of the message would not be stored
  */
 function testMessage(source: string, { topic, payload }: { topic?: string; payload?: string }) {
   const problems = [];
@@ -89,7 +90,7 @@ function printDescription(mapping: Mapping, opened: ParsedMessage) {
   );
 }
 
-/** Throws `failed` if a value is refused. */
+/** @throws `failed` if a value is refused */
 function printValues(mapping: Mapping, opened: ParsedMessage) {
   const decoder = new MessageDecoder({
     historyMs: readSetting('HISTORY_DAYS') * DAY_MS,
@@ -130,7 +131,7 @@ function table(rows: string[][]): string[] {
   );
 }
 
-/** Throws `usage`. */
+/** @throws `usage` */
 function presetOf(name: string) {
   const presets = readPresets();
   const preset = presets.find((each) => each.name === name);
@@ -143,12 +144,12 @@ function mappingsOf(preset: string): Mapping[] {
   return expandPreset(presetOf(preset)).map((spec) => new Mapping(spec));
 }
 
-/** `-` reads standard input, `@` a file. Throws `failed`. */
+/** `-` reads standard input, `@` a file. @throws `failed` */
 function bytesOf(payload: string): Buffer {
   if (payload !== '-' && !payload.startsWith('@')) return Buffer.from(payload);
   try {
     return readFileSync(payload === '-' ? 0 : payload.slice(1));
   } catch (error) {
-    throw new MillraceError('failed', `The payload cannot be read: ${(error as Error).message}`);
+    throw new MillraceError('failed', `The payload cannot be read: ${messageOf(error)}`);
   }
 }

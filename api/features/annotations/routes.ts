@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express';
 import { MillraceError } from '../../../common/errors.ts';
 import { formatTime, parseTime } from '../../../common/times.ts';
-import { uuidText } from '../../../schema/ids.ts';
+import { type DeviceBytes, uuidText } from '../../../schema/ids.ts';
 import { DAY_MS } from '../../../schema/rules.ts';
 import type { Core } from '../../feature.ts';
 import type { Operation } from '../../http/contract/operation.ts';
@@ -34,7 +34,7 @@ const ONE = { device };
 /** In bytes. The longest text and name, all characters escaped, fit. */
 const MAX_BYTES = 16 * 1024;
 
-/** Null: the installation. Throws `bad_id`. */
+/** Null: the installation. @throws `bad_id` */
 const deviceBytes = (ref: string | undefined): Buffer | null =>
   ref === undefined ? null : parseDevice(ref).bytes;
 
@@ -84,7 +84,7 @@ export const deleteAnnotation =
     res.status(204).end();
   };
 
-/** Throws `malformed`. */
+/** @throws `malformed` */
 function readWanted(body: string) {
   try {
     return SCHEMAS.WantedAnnotation.parse(JSON.parse(body));
@@ -95,7 +95,7 @@ function readWanted(body: string) {
   }
 }
 
-/** Throws `bad_timestamp`. */
+/** @throws `bad_timestamp` */
 function instantOf(ts: string | number): number {
   const ms = typeof ts === 'number' ? ts : parseTime(ts);
   if (ms === null) throw new MillraceError('bad_timestamp');
@@ -103,7 +103,7 @@ function instantOf(ts: string | number): number {
 }
 
 /** `device` null: the installation. */
-const annotationItem = ({ id, ts, text }: Annotation, device: Buffer | null) => ({
+const annotationItem = ({ id, ts, text }: Annotation, device: DeviceBytes | null) => ({
   id: uuidText(id),
   ts: formatTime(ts),
   device_id: device && uuidText(device),

@@ -1,3 +1,4 @@
+import type { DeviceBytes } from '../../../schema/ids.ts';
 import { yearOf } from '../../../schema/rules.ts';
 import { firstIdOf, newTimeId, timeOfId } from '../../store/index.ts';
 import type { Row, Session } from '../../store/sending/session.ts';
@@ -30,17 +31,21 @@ export interface Annotation {
 const INSTALLATION = Buffer.alloc(16);
 
 export function createAnnotationStore(session: Session) {
-  const keyOf = (device: Buffer | null, id: Buffer) => [device ?? INSTALLATION, yearOf(timeOfId(id)), id];
+  const keyOf = (device: DeviceBytes | null, id: Buffer) => [
+    device ?? INSTALLATION,
+    yearOf(timeOfId(id)),
+    id,
+  ];
 
   return {
-    async add(device: Buffer | null, { ts, text }: { ts: number; text: string }): Promise<Annotation> {
+    async add(device: DeviceBytes | null, { ts, text }: { ts: number; text: string }): Promise<Annotation> {
       const id = newTimeId(ts);
       await session.write(WRITE, [...keyOf(device, id), text]);
       return { id, ts, text };
     },
 
     /** @returns false: the annotation does not exist, or has expired */
-    async remove(device: Buffer | null, id: Buffer): Promise<boolean> {
+    async remove(device: DeviceBytes | null, id: Buffer): Promise<boolean> {
       if (!(await session.one(READ, keyOf(device, id)))) return false;
       await session.write(REMOVE, keyOf(device, id));
       return true;
@@ -48,7 +53,7 @@ export function createAnnotationStore(session: Session) {
 
     /** Reads the annotations in [from, to), newest first, year by year. @returns `next` is null at the end */
     async page(
-      device: Buffer | null,
+      device: DeviceBytes | null,
       { from, to }: { from: number; to: number },
       { before, limit }: { before: Buffer | null; limit: number },
     ): Promise<{ annotations: Annotation[]; next: Buffer | null }> {

@@ -66,7 +66,7 @@ await runCommand(async () => {
   }
 });
 
-/** Throws `usage`. */
+/** @throws `usage` */
 function readSelection({ site, type, device: ref }: Record<string, string | undefined>): Selection {
   if (ref === undefined) return { site, type };
   const device = identifyDevice(ref);
@@ -74,7 +74,7 @@ function readSelection({ site, type, device: ref }: Record<string, string | unde
   return { site, type, device };
 }
 
-/** Throws `usage`. */
+/** @throws `usage` */
 function readRange(given: Record<string, string | undefined>, config: Config, now: number) {
   const [from, to] = [parseMoment(given['from'], now), parseMoment(given['to'], now)];
   const problems = [];

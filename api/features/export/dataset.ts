@@ -13,10 +13,11 @@ import type { Store } from '../../store/index.ts';
 type DatasetProgress = { files: number; samples: number; bytes: number; path: string };
 
 /**
- * Writes one Parquet file for each site and UTC day that has samples: `site=NAME/day=2026-11-21/part-0.parquet`. All sensors of the export
- * are in memory, but not their samples. A file gets its final name when it is complete, and then replaces the file of an earlier export. No
- * other file is changed. If a device has moved to another site, its files under the former site stay, because they may belong to another
- * installation. Throws the reason with which `signal` was aborted.
+ * Writes one Parquet file for each site and UTC day that has samples: `site=NAME/day=2026-11-21/part-0.parquet`. All
+ * sensors of the export are in memory, but not their samples. A file gets its final name when it is complete, and
+ * then replaces the file of an earlier export. No other file is changed. If a device has moved to another site, its
+ * files under the former site stay, because they may belong to another installation.
+ * @throws the reason with which `signal` was aborted
  */
 export async function writeDataset(
   {

@@ -29,7 +29,7 @@ const ENDINGS: Array<[ending: string, format: FileFormat]> = [
   ['.parquet', 'parquet'],
 ];
 
-/** Throws `bad_file`. */
+/** @throws `bad_file` */
 export function formatOf(path: string): FileFormat {
   const format = ENDINGS.find(([ending]) => path.toLowerCase().endsWith(ending))?.[1];
   if (format) return format;
@@ -57,7 +57,7 @@ interface RunOptions {
 /** `first`: some samples as they are stored, for a dry run. */
 export type Imported = { progress: Progress; first: StoredRow[]; mergedLines: MergedLine[] };
 
-/** Throws `bad_file`. */
+/** @throws `bad_file` */
 export async function importFile(
   ingest: Pick<Ingest, 'past' | 'acceptedTimes'>,
   { path, format }: { path: string; format: FileFormat },
@@ -72,14 +72,14 @@ export async function importFile(
   }
 }
 
-/** The caller opens and closes the file. Throws `bad_file`. */
+/** The caller opens and closes the file. @throws `bad_file` */
 export const importParquet = (
   ingest: Pick<Ingest, 'past' | 'acceptedTimes'>,
   file: FileHandle,
   options: ImportOptions,
 ): Promise<Imported> => importRows(ingest, readParquet(file, options), options);
 
-/** Imports while the source arrives. Throws `bad_file`. */
+/** Imports while the source arrives. @throws `bad_file` */
 export const importStream = (
   ingest: Pick<Ingest, 'past' | 'acceptedTimes'>,
   { source, format }: { source: AsyncIterable<Buffer>; format: 'csv' | 'ndjson' },

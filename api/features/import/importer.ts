@@ -7,6 +7,7 @@ import {
   identifyDevice,
   identifySensor,
   isName,
+  type SensorBytes,
 } from '../../../schema/ids.ts';
 import { ruleOf, timeRefusal } from '../../ingest/decode/index.ts';
 import type { PastSamples } from '../../ingest/past-samples.ts';
@@ -299,7 +300,7 @@ export class Importer {
       Owner,
       Array<{
         known: Sensor;
-        sensor: Buffer;
+        sensor: SensorBytes;
         times: Float64Array | number[];
         values: Float64Array | number[];
       }>

@@ -20,8 +20,9 @@ import {
 } from './rows.ts';
 
 /**
- * Decodes windows of rows, so that the memory does not depend on the size of row groups. `skip`: rows at the start that need not be read.
- * Throws `bad_file`.
+ * Decodes windows of rows, so that the memory does not depend on the size of row groups. `skip`: rows at the start
+ * that need not be read.
+ * @throws `bad_file`
  */
 export async function* decodeParquet(
   fd: number,

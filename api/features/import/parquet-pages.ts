@@ -88,7 +88,7 @@ export class ColumnReader {
     );
   }
 
-  /** Rows [from, to) of the row group. `from` must not be before the end of the last read. Throws `bad_file`. */
+  /** Rows [from, to) of the row group. `from` must not be before the end of the last read. @throws `bad_file` */
   read(from: number, to: number): unknown[] {
     const values = new Array(to - from);
     let dictionary: DecodedArray | undefined;

@@ -49,7 +49,7 @@ export const COMPRESSORS: Compressors = {
     }),
 };
 
-/** `page`: stored bytes, whose size was checked before. Returns the total bytes of the prefixes of texts. Throws `bad_file`. */
+/** `page`: stored bytes, whose size was checked before. Returns the total bytes of the prefixes of texts. @throws `bad_file` */
 export function checkRuns(page: Uint8Array, header: PageHeader, storage: Storage): number {
   if (header.type === 'DATA_PAGE') return checkPage(page, header, storage);
   if (header.type === 'DATA_PAGE_V2') return checkPageV2(page, header, storage);

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { FileHandle } from 'node:fs/promises';
 import { Worker } from 'node:worker_threads';
-import { MillraceError } from '../../../common/errors.ts';
+import { codeOf, MillraceError } from '../../../common/errors.ts';
 import type { Answer, PackedColumn, PackedRows } from './parquet-worker.ts';
 import type { LayoutOptions, Rows } from './rows.ts';
 
@@ -11,8 +11,9 @@ const THREAD = new URL('./parquet-worker.ts', import.meta.url);
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 48, maxYoungGenerationSizeMb: 16 };
 
 /**
- * A thread decodes the next slice of rows while the caller works on one. `handle` stays open until the generator has ended. `skip`: rows at
- * the start that need not be read. Throws `bad_file`.
+ * A thread decodes the next slice of rows while the caller works on one. `handle` stays open until the generator has
+ * ended. `skip`: rows at the start that need not be read.
+ * @throws `bad_file`
  */
 export async function* readParquet(
   handle: FileHandle,
@@ -39,7 +40,7 @@ export async function* readParquet(
       rows = await next;
     }
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ERR_WORKER_OUT_OF_MEMORY') throw error;
+    if (codeOf(error) !== 'ERR_WORKER_OUT_OF_MEMORY') throw error;
     throw new MillraceError(
       'bad_file',
       'The Parquet file takes too much memory. Write smaller row groups or smaller data pages.',

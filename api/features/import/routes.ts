@@ -96,7 +96,7 @@ export const postImport =
     }
   };
 
-/** Throws `unknown_format`. */
+/** @throws `unknown_format` */
 function formatOf(req: Request): (typeof FORMATS)[keyof typeof FORMATS] {
   const type = Object.entries(FORMATS).find(([media]) => req.is(media));
   if (type) return type[1];

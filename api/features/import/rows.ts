@@ -72,7 +72,7 @@ export interface Layout {
 
 export type LayoutOptions = FileOptions & { device?: string | undefined };
 
-/** `units` are from the row below the names. Throws `bad_file`. */
+/** `units` are from the row below the names. @throws `bad_file` */
 export function layoutOf(names: string[], options: LayoutOptions, units: string[] | null = null): Layout {
   if (names.length > MAX_COLUMNS)
     throw new MillraceError('bad_file', `There are more than ${MAX_COLUMNS} columns.`);
@@ -146,7 +146,7 @@ function columnsNamed(names: string[], wanted: string, option: string): string[]
   });
 }
 
-/** Throws `bad_file`. */
+/** @throws `bad_file` */
 function rolesOf(names: string[], options: LayoutOptions): Layout['roles'] {
   const roles = namedRoles(names, options);
   for (const [role, known] of Object.entries(NAMES) as Array<[Role, string[]]>) {
@@ -194,7 +194,7 @@ function namedRoles(names: string[], options: LayoutOptions): Layout['roles'] {
   return roles;
 }
 
-/** Throws `bad_file`. */
+/** @throws `bad_file` */
 function sensorsOf(
   wide: string[],
   options: LayoutOptions,
@@ -220,8 +220,9 @@ function sensorsOf(
 }
 
 /**
- * A file with one sample per row must not lack the column of the sensor or of the value. Otherwise each column would count as a sensor, and
- * the values of all sensors would be stored under one name. `only`: the sensor of all rows. Throws `bad_file`.
+ * A file with one sample per row must not lack the column of the sensor or of the value. Otherwise each column would
+ * count as a sensor, and the values of all sensors would be stored under one name. `only`: the sensor of all rows.
+ * @throws `bad_file`
  */
 function checkWide({ sensor, value }: Layout['roles'], wide: string[], only: string | undefined) {
   if (sensor !== undefined)

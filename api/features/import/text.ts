@@ -1,4 +1,4 @@
-import { MillraceError } from '../../../common/errors.ts';
+import { MillraceError, messageOf } from '../../../common/errors.ts';
 import { parseJsonText } from '../../ingest/decode/index.ts';
 import { DELIMITERS, declaredDelimiter, delimiterOf, isComment, parseCells } from './dialect.ts';
 import { linesOf } from './lines.ts';
@@ -7,7 +7,9 @@ import { type Layout, type LayoutOptions, layoutOf, RowList, type Rows, SAMPLES_
 const LINES_AT_ONCE = 5000;
 
 /**
- * One sample per row, or a column for each sensor. A line names the columns. A quoted cell must not contain a newline. Throws `bad_file`.
+ * One sample per row, or a column for each sensor. A line names the columns. A quoted cell must not contain a
+ * newline.
+ * @throws `bad_file`
  */
 export async function* readCsv(
   source: AsyncIterable<Buffer>,
@@ -162,7 +164,7 @@ class LayoutCache {
     this.#options = options;
   }
 
-  /** Throws `bad_file`. */
+  /** @throws `bad_file` */
   of(names: string[]): Layout {
     const isSame =
       names.length === this.#names.length && names.every((name, index) => name === this.#names[index]);
@@ -182,6 +184,6 @@ function addObject(list: RowList, line: number, text: string, layouts: LayoutCac
     }
     list.add(line, layouts.of(Object.keys(object)), (name) => (object as Record<string, unknown>)[name]);
   } catch (error) {
-    list.malformed.push({ line, rule: (error as Error).message });
+    list.malformed.push({ line, rule: messageOf(error) });
   }
 }

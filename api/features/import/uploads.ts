@@ -21,7 +21,7 @@ export async function clearUploads(dataDir: string): Promise<void> {
   await Promise.all(names.map((name) => rm(join(directory, name), { recursive: true, force: true })));
 }
 
-/** `limit`: bytes. The file is removed after `work`. Throws `too_large`. */
+/** `limit`: bytes. The file is removed after `work`. @throws `too_large` */
 export async function withUpload<T>(
   req: Request,
   { dataDir, limit }: { dataDir: string; limit: number },

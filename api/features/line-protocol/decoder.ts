@@ -68,7 +68,7 @@ export class LineDecoder {
     this.#emptyBatch = emptyBatch;
   }
 
-  /** @throws {MillraceError} `malformed`, `unknown_format`: the text cannot be decoded; `too_large`: too many values or broken lines */
+  /** @throws `malformed`, `unknown_format`: the text cannot be decoded; `too_large`: too many values or broken lines */
   decode(payload: Buffer, precision: Precision, receivedAt: number, contentType?: string): Lines {
     const result: Lines = { lines: 0, devices: new Map(), refused: [], skipped: 0, skippedLines: 0 };
     const { devices, refused } = result;

@@ -8,7 +8,7 @@ const DURATION =
 
 const SECONDS = /^\d{1,12}(?:\.\d{1,12})?$/;
 
-/** Such as `1h30m`, or a number of seconds. Returns ms, at least 1. Throws `bad_parameter`. */
+/** Such as `1h30m`, or a number of seconds. Returns ms, at least 1. @throws `bad_parameter` */
 export function durationOf(text: string): number {
   const parts = DURATION.test(text) ? [...text.matchAll(/(\d+)(ms|[smhdwy])/g)] : null;
   const ms = parts

@@ -51,7 +51,7 @@ const MAX_BRACKETS = 200;
 /** More than enough: a sensor has six labels. */
 const MAX_MATCHERS = 30;
 
-/** `budget`: of all expressions of a request. Throws `bad_parameter` if the text is not PromQL, or is not supported. */
+/** `budget`: of all expressions of a request. @throws `bad_parameter` if the text is not PromQL, or is not supported */
 export function parseExpression(text: string, budget: PatternBudget = new PatternBudget()): Expression {
   if (text.length > MAX_EXPRESSION) throw badQuery(`an expression has at most ${MAX_EXPRESSION} characters`);
   if (text.split('(').length > MAX_BRACKETS)
@@ -59,7 +59,7 @@ export function parseExpression(text: string, budget: PatternBudget = new Patter
   return readExpression(onlyChild(parse(text).topNode), { text, budget });
 }
 
-/** Throws `bad_parameter`. */
+/** @throws `bad_parameter` */
 function parse(text: string) {
   try {
     return STRICT.parse(text);
@@ -69,7 +69,7 @@ function parse(text: string) {
   }
 }
 
-/** Such as `millrace_value{device="press-1"}`. `budget`: of all selectors of a request. Throws `bad_parameter`. */
+/** Such as `millrace_value{device="press-1"}`. `budget`: of all selectors of a request. @throws `bad_parameter` */
 export function parseSelector(text: string, budget?: PatternBudget): Matcher[] {
   const { matchers, windowMs, keepsName, group } = parseExpression(text, budget);
   if (windowMs !== null || !keepsName || group)

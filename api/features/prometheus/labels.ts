@@ -21,8 +21,9 @@ export function labelsOf({ deviceName, deviceId, name, id, type, unit, site }: L
 }
 
 /**
- * Sensors that at least one selector matches, in no particular order. A single selector narrows the read down. For several ones the whole
- * fleet is read. `to`: end of the range that will be read, in epoch ms. Throws `query_too_large` for more than `limit` sensors.
+ * Sensors that at least one selector matches, in no particular order. A single selector narrows the read down. For
+ * several ones the whole fleet is read. `to`: end of the range that will be read, in epoch ms.
+ * @throws `query_too_large` for more than `limit` sensors
  */
 export async function selectMatching(
   deps: Pick<PrometheusDeps, 'store'>,

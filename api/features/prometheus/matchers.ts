@@ -18,7 +18,7 @@ export class PatternBudget {
   #work = LIMITS.work;
   #instructions = LIMITS.instructions;
 
-  /** Call it before `text` is compiled. Throws `bad_parameter`. */
+  /** Call it before `text` is compiled. @throws `bad_parameter` */
   takeText(text: string) {
     const [classes, ranges] = [/\\p/gi, /-/g].map((part) => text.match(part)?.length ?? 0);
     const isFolded = /\(\?\w*i/.test(text);
@@ -27,7 +27,7 @@ export class PatternBudget {
     if (text.length > LIMITS.characters || this.#work < 0) throw tooLarge(text);
   }
 
-  /** Throws `bad_parameter`. */
+  /** @throws `bad_parameter` */
   takeInstructions(text: string, instructions: number) {
     this.#instructions -= instructions;
     if (this.#instructions < 0) throw tooLarge(text);
@@ -61,7 +61,7 @@ function alternativesOf(pattern: string): string[] | null {
     : (list.match(/(?:[^\\|]|\\.)+/gs) ?? []).map((text) => text.replaceAll(/\\(.)/gs, '$1'));
 }
 
-/** Throws `bad_parameter`. */
+/** @throws `bad_parameter` */
 export function createMatcher(
   label: string,
   operator: string,
@@ -91,7 +91,7 @@ function compile(text: string, budget: PatternBudget): (value: string) => boolea
   };
 }
 
-/** Throws `bad_parameter`. */
+/** @throws `bad_parameter` */
 function compiled(text: string) {
   try {
     return RE2JS.compile(text, RE2JS.DOTALL);
@@ -122,7 +122,7 @@ const ESCAPES = new Map(
 );
 const ESCAPE = /\\(?:x([\da-fA-F]{2})|u([\da-fA-F]{4})|U([\da-fA-F]{8})|([0-7]{3})|(.))/gs;
 
-/** A string literal with its quotation marks and the escapes of Go. Throws `bad_parameter`. */
+/** A string literal with its quotation marks and the escapes of Go. @throws `bad_parameter` */
 export function unquote(literal: string): string {
   const text = literal.slice(1, -1);
   if (literal.startsWith('`')) return text;

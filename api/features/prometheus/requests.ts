@@ -44,8 +44,9 @@ export const LIMIT = z
   });
 
 /**
- * A parameter of the form (POST) replaces that of the query string. As in Prometheus, an empty parameter counts as missing, and an unknown
- * one has no effect. Throws `bad_parameter`, `too_large`.
+ * A parameter of the form (POST) replaces that of the query string. As in Prometheus, an empty parameter counts as
+ * missing, and an unknown one has no effect.
+ * @throws `bad_parameter`, `too_large`
  */
 export async function parametersOf<S extends ZodRawShape>(
   req: Request,

@@ -17,7 +17,7 @@ const MAX_CELLS = 1_000_000;
 /** At least one value is not null. `values`: one for each window. */
 export type Series = { labels: Labels; values: Array<number | null> };
 
-/** In the order of devices and sensors. Throws `query_too_large`. */
+/** In the order of devices and sensors. @throws `query_too_large` */
 export async function* evaluate(
   deps: Pick<PrometheusDeps, 'store' | 'reading' | 'clock' | 'config'>,
   expression: Expression,

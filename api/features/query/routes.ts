@@ -196,7 +196,7 @@ export const getQuery =
 const badParameter = (name: string, reason: string) =>
   new MillraceError('bad_parameter', `${name}: ${reason}`, { details: { parameters: [{ name, reason }] } });
 
-/** `range`: epoch ms, not empty. Without `width`, one bin has the whole range. `zone`: for calendar bins. Throws `query_too_large`. */
+/** `range`: epoch ms, not empty. Without `width`, one bin has the whole range. `zone`: for calendar bins. @throws `query_too_large` */
 function gridOf(range: { from: number; to: number }, width: Step | undefined, zone: string = 'utc'): Grid {
   if (width === undefined) return wholeGrid(range);
   const bins = typeof width === 'number' ? binsOf(range, width) : mostCalendarBins(range, width);
@@ -209,7 +209,7 @@ function gridOf(range: { from: number; to: number }, width: Step | undefined, zo
   return typeof width === 'number' ? uniformGrid(range, width) : calendarGrid(range, width, zone);
 }
 
-/** Throws `query_too_large`. */
+/** @throws `query_too_large` */
 function checkCells(sensors: number, bins: number) {
   if (sensors * bins <= MAX_CELLS) return;
   throw new MillraceError(

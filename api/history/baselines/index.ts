@@ -111,7 +111,7 @@ export class Baselines {
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Also removes days that are over from memory. @throws {MillraceError} `unavailable` */
+  /** Also removes days that are over from memory. @throws `unavailable` */
   async refresh() {
     const now = this.#clock();
     const wanted = new Set([dayOf(now - MARGIN_MS), dayOf(now + MARGIN_MS)]);

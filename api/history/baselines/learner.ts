@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import type { DeviceBytes } from '../../../schema/ids.ts';
 import { bucketOf, DAY_MS, dayOf, HOUR_MS, yearOf } from '../../../schema/rules.ts';
 import { createLeases, iteratePages, type Leases, Rounds, Steps } from '../../background/index.ts';
 import type { Context } from '../../observability/index.ts';
 import type { ClockGuard } from '../../store/clock-guard.ts';
 import type { LearnedProfile } from '../../store/history/baselines.ts';
-import type { SensorBytes } from '../../store/history/keys.ts';
+import type { SensorKey } from '../../store/history/keys.ts';
 import type { HourRow } from '../../store/history/reads.ts';
 import { Retry, type Store } from '../../store/index.ts';
 import { LEARNED_DAYS, learnProfile } from './profile.ts';
@@ -47,7 +48,7 @@ export function createLearner({
     return next;
   }
 
-  async function readHours(key: SensorBytes, from: number, to: number): Promise<HourRow[]> {
+  async function readHours(key: SensorKey, from: number, to: number): Promise<HourRow[]> {
     const rows: HourRow[] = [];
     for (let start = from; start < to; ) {
       const begin = start;
@@ -58,7 +59,7 @@ export function createLearner({
     return rows;
   }
 
-  async function learnDevice(group: number, device: Buffer, day: number) {
+  async function learnDevice(group: number, device: DeviceBytes, day: number) {
     const to = Math.min(day, bucketOf(await clock.now()));
     const learned: LearnedProfile[] = [];
     for (const sensor of await steps.run(() => packing.sensorIds(group, device))) {

@@ -1,3 +1,4 @@
+import type { DeviceBytes, SensorBytes } from '../../../schema/ids.ts';
 import { visitBlock } from '../../../schema/packed/block.ts';
 import type { Series } from '../../../schema/packed/series.ts';
 import type { Steps } from '../../background/index.ts';
@@ -5,7 +6,7 @@ import { allParts, type Store } from '../../store/index.ts';
 import type { PackingObserver } from './sensor-hour.ts';
 
 /** In the order of reading. A time may occur more than once */
-type Collected = { sensor: Buffer; times: number[]; values: number[] };
+type Collected = { sensor: SensorBytes; times: number[]; values: number[] };
 
 interface Gathered {
   sensors: Map<string, Collected>;
@@ -26,7 +27,7 @@ export async function* readDeviceHour({
   store: Pick<Store['packing'], 'blockPage'>;
   steps: Steps;
   observer: Pick<PackingObserver, 'onUnreadable'>;
-  device: Buffer;
+  device: DeviceBytes;
   hour: number;
 }): AsyncGenerator<Gathered, void> {
   let gathered = createGathered();
@@ -59,7 +60,7 @@ export async function* readDeviceHour({
 const createGathered = (): Gathered => ({ sensors: new Map(), unreadable: 0 });
 
 function collect(into: Gathered, hour: number, blob: Buffer) {
-  const read: Array<{ sensor: Buffer; series: Series }> = [];
+  const read: Array<{ sensor: SensorBytes; series: Series }> = [];
   try {
     visitBlock(hour, blob, (sensor, series) => read.push({ sensor, series: series() }));
   } catch (error) {

@@ -1,4 +1,5 @@
 import { forEachConcurrently } from '../../../common/concurrency.ts';
+import type { DeviceBytes, SensorBytes } from '../../../schema/ids.ts';
 import type { Series } from '../../../schema/packed/series.ts';
 import { DAY_MS, isExact, MIN_BATCH_DAYS } from '../../../schema/rules.ts';
 import { iteratePages, type Steps } from '../../background/index.ts';
@@ -28,7 +29,7 @@ export function createFirstPass({
   sensors: SensorPacker;
   observer: PackingObserver;
 }) {
-  async function packDevice(group: number, device: Buffer, hour: number) {
+  async function packDevice(group: number, device: DeviceBytes, hour: number) {
     const readFrom = await clock.now();
     const packed: Set<string> = new Set();
     let unreadable = 0;
@@ -77,7 +78,7 @@ export function createSecondPass({
   observer: PackingObserver;
 }) {
   /** Copies only if all statistics of the day are exact. @returns the other hours */
-  async function copyDay(device: Buffer, sensor: Buffer, day: number): Promise<number[]> {
+  async function copyDay(device: DeviceBytes, sensor: SensorBytes, day: number): Promise<number[]> {
     const readAt = await clock.now();
     const rows = await steps.run(() => store.readStatistics({ device, sensor }, day, day + DAY_MS));
     const inexact = rows.filter((row) => !isExact(row)).map(({ hour }) => hour);
@@ -92,7 +93,7 @@ export function createSecondPass({
   /** @returns sensors whose statistics are not exact, by hour and by the id in hex */
   async function findInexact(
     group: number,
-    device: Buffer,
+    device: DeviceBytes,
     day: number,
   ): Promise<Map<number, Map<string, Buffer>>> {
     const hours: Map<number, Map<string, Buffer>> = new Map();
@@ -106,7 +107,7 @@ export function createSecondPass({
   }
 
   /** Each hour of the device is read once for all of its sensors. */
-  async function settleDevice(group: number, device: Buffer, day: number) {
+  async function settleDevice(group: number, device: DeviceBytes, day: number) {
     const found = await findInexact(group, device, day);
     const packed = new Map([...found.values()].flatMap((sensors) => [...sensors]));
     for (const [hour, inexact] of found) {

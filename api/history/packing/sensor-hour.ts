@@ -1,4 +1,5 @@
 import { MillraceError } from '../../../common/errors.ts';
+import type { DeviceBytes, SensorBytes } from '../../../schema/ids.ts';
 import { packHour } from '../../../schema/packed/hour/pack-hour.ts';
 import { mergeSeries, type Series, sortMerge } from '../../../schema/packed/series.ts';
 import { hourStatisticsOf } from '../../../schema/packed/statistics.ts';
@@ -7,9 +8,9 @@ import type { Steps } from '../../background/index.ts';
 import type { StoredSeries } from '../../store/history/unpacked.ts';
 import type { Store } from '../../store/index.ts';
 
-type SensorHour = { device: Buffer; sensor: Buffer; hour: number };
+type SensorHour = { device: DeviceBytes; sensor: SensorBytes; hour: number };
 /** Without `sensor`: the whole device. */
-export type DeviceHour = { device: Buffer; sensor?: Buffer; hour: number };
+export type DeviceHour = { device: DeviceBytes; sensor?: SensorBytes; hour: number };
 
 export interface PackingObserver {
   onPacked: (samples: number) => void;
@@ -69,7 +70,7 @@ export function createSensorPacker({
      * @param readFrom epoch ms at which the read of the batches began
      * @param unreadable number of unreadable rows of `message` that may contain more samples of this hour
      * @returns settles when all readable samples are committed
-     * @throws {MillraceError} `unavailable` when packing ends; `rejected`; any defect of the program
+     * @throws `unavailable` when packing ends; `rejected`; any defect of the program
      */
     async pack(of: SensorHour, batches: Series, readFrom: number, unreadable: number): Promise<void> {
       try {

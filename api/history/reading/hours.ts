@@ -1,10 +1,10 @@
 import type { HourStatistics } from '../../../schema/packed/statistics.ts';
 import { bucketOf, DAY_MS, HOUR_MS, isExact, yearOf } from '../../../schema/rules.ts';
-import type { SensorBytes } from '../../store/history/keys.ts';
+import type { SensorKey } from '../../store/history/keys.ts';
 import type { HistoryReads, HourRow } from '../../store/history/reads.ts';
 
 /** `group`: group of the sensor's device */
-export type Sensor = SensorBytes & { group: number };
+export type Sensor = SensorKey & { group: number };
 
 /** An hour that may have samples, and the tables in which they are. */
 export interface Hour {

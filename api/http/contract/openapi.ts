@@ -145,7 +145,7 @@ function mediaOf(body: Body, { nameOf }: Known) {
 
 const named = (path: string): string[] => [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => String(name));
 
-/** Throws if a parameter of the path has no description. */
+/** @throws if a parameter of the path has no description. */
 const pathParameters = (path: string, { parameters }: Known): object[] =>
   named(path).map((name) => {
     const described = parameters[name];

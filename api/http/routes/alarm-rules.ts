@@ -146,14 +146,14 @@ function backtestItem(found: Backtest, range: { from: number; to: number }) {
   };
 }
 
-/** Throws `not_found`. */
+/** @throws `not_found` */
 function ruleId(req: Request) {
   const id = String(req.params['rule_id']);
   if (!RULE_ID.test(id)) throw new MillraceError('not_found', NOT_FOUND);
   return id;
 }
 
-/** Throws `malformed`. */
+/** @throws `malformed` */
 async function readRule(req: Request, res: Response): Promise<Wanted> {
   const text = await readJsonText(req, res, MAX_BYTES);
   try {

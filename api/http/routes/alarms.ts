@@ -248,14 +248,14 @@ export const postDeliveryTest =
 
 const NOT_FOUND = 'There is no such alarm, or it has expired.';
 
-/** Throws `not_found`. */
+/** @throws `not_found` */
 function keyOf(req: Request): EpisodeKey {
   const key = parseAlarmId(String(req.params['alarm_id']));
   if (!key) throw new MillraceError('not_found', NOT_FOUND);
   return key;
 }
 
-/** Throws `malformed`. */
+/** @throws `malformed` */
 async function readBody<S extends z.ZodType>(req: Request, res: Response, schema: S): Promise<z.infer<S>> {
   const text = await readJsonText(req, res, MAX_BYTES);
   try {

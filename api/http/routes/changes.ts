@@ -40,7 +40,7 @@ export function getChanges({ store, config, cursors, clock, limits }: RouteConte
   // A cursor at the oldest allowed time must stay valid until its client has moved past that time.
   const validMs = (days + 1 / 2) * DAY_MS;
 
-  /** Throws `bad_parameter`, `bad_cursor`, `unavailable`. */
+  /** @throws `bad_parameter`, `bad_cursor`, `unavailable` */
   async function positionOf(since: string | undefined): Promise<Position> {
     if (since === undefined) return changes.fromNow();
     const time = parseTimeParameter(since);
@@ -54,7 +54,7 @@ export function getChanges({ store, config, cursors, clock, limits }: RouteConte
     });
   }
 
-  /** Throws `bad_cursor`. */
+  /** @throws `bad_cursor` */
   function openCursor(cursor: string): Position {
     const position: Position = cursors.open(SCOPE, cursor);
     if (position.at >= clock() - validMs) return position;

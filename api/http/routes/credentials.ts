@@ -61,7 +61,7 @@ export const deleteCredential =
     res.status(204).end();
   };
 
-/** Throws `malformed`. */
+/** @throws `malformed` */
 function readWanted(text: string): { account: string; devices?: string[] } {
   try {
     return PAYLOADS.WantedCredential.parse(JSON.parse(text));

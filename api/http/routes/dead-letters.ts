@@ -92,14 +92,14 @@ export const postReplay =
     answerResult(res, result);
   };
 
-/** Throws `not_found`. */
+/** @throws `not_found` */
 async function findDeadLetter(store: Store, req: Request): Promise<StoredDeadLetter> {
   const deadLetter = await store.deadLetters.find(String(req.params['id']));
   if (!deadLetter) throw new MillraceError('not_found', 'There is no such dead letter, or it has expired.');
   return deadLetter;
 }
 
-/** Cut to the retention of dead letters; default: the last 24 hours. Throws `bad_range`. */
+/** Cut to the retention of dead letters; default: the last 24 hours. @throws `bad_range` */
 function readRange(
   given: { from?: TimeParameter | undefined; to?: TimeParameter | undefined },
   now: number,

@@ -94,7 +94,7 @@ export const getDevice =
     await deps.limits.pages(res, async () => void res.json(await readItem(deps, device)));
   };
 
-/** Throws `not_found`. */
+/** @throws `not_found` */
 async function readItem({ store, clock }: Pick<RouteContext, 'store' | 'clock'>, { id, bytes }: Identity) {
   const key = { group: groupOf(bytes, store.groups), bytes };
   const [device, sensors] = await Promise.all([store.devices.device(key), store.fleet.latestOfDevice(key)]);
@@ -169,7 +169,7 @@ export const getSensor =
     res.json({ device_id: deviceId, ...sensorItem(row) });
   };
 
-/** Throws `bad_id`, `not_found`. */
+/** @throws `bad_id`, `not_found` */
 export async function findSensor({ store }: Pick<RouteContext, 'store'>, params: Request['params']) {
   const device = parseDevice(String(params['device']));
   const sensor = parseSensor(device.id, String(params['sensor']));
@@ -182,7 +182,8 @@ export async function findSensor({ store }: Pick<RouteContext, 'store'>, params:
 
 /**
  * `newest`: for `storedRange`. It is the time of the table `latest`, unless the device was retired: older samples stay until they expire,
- * and may be later. Throws `bad_id`, `not_found`.
+ * and may be later.
+ * @throws `bad_id`, `not_found`
  */
 export async function findMeasured(
   deps: RouteContext,

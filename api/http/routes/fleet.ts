@@ -132,7 +132,7 @@ export function createFleetCount({
   }
 
   return {
-    /** Throws `unavailable`. */
+    /** @throws `unavailable` */
     async read(): Promise<FleetCount> {
       // Use the absolute value, so that an answer does not seem younger after the clock was set back.
       const age = Math.abs(clock() - startedAt);

@@ -136,7 +136,7 @@ export function createSearchIndex({ read, clock }: { read: () => Promise<LiveIte
   }
 
   return {
-    /** The best matches come first. If there are more than `limit`, the list has one more than `limit`. Throws `unavailable`. */
+    /** The best matches come first. If there are more than `limit`, the list has one more than `limit`. @throws `unavailable` */
     find: async (text: string, limit: number): Promise<SearchResult[]> =>
       findEntries(await current(), text, limit + 1),
   };

@@ -38,7 +38,7 @@ export const deleteSession =
     res.status(204).end();
   };
 
-/** Throws `malformed`. */
+/** @throws `malformed` */
 function readSignIn(text: string): { token: string } {
   try {
     return PAYLOADS.SignIn.parse(JSON.parse(text));

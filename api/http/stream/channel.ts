@@ -1,6 +1,6 @@
 import type { LimitFunction } from 'p-limit';
 import type { Logger } from 'pino';
-import { groupOf } from '../../../schema/ids.ts';
+import { type DeviceBytes, groupOf, type SensorBytes } from '../../../schema/ids.ts';
 import type { Baselines } from '../../history/baselines/index.ts';
 import type { Listener } from '../../live/hub.ts';
 import { EVERY_DEVICE, type Live } from '../../live/index.ts';
@@ -152,7 +152,7 @@ export async function* snapshotOf(
   for (const { bytes } of devices.values()) {
     yield await fleet.latestOfDevice({ group: groupOf(bytes, groups), bytes });
   }
-  const byGroup: Map<number, Array<{ device: Buffer; sensor: Buffer }>> = new Map();
+  const byGroup: Map<number, Array<{ device: DeviceBytes; sensor: SensorBytes }>> = new Map();
   for (const { device, sensor } of sensors.values()) {
     const group = groupOf(device.bytes, groups);
     const keys = byGroup.get(group) ?? [];

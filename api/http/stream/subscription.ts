@@ -1,5 +1,5 @@
 import { MillraceError } from '../../../common/errors.ts';
-import type { Identity } from '../../../schema/ids.ts';
+import type { Identity, SensorIdentity } from '../../../schema/ids.ts';
 import { parseDevice, parseSensor } from '../parameters.ts';
 
 /** Devices and sensors of one subscription. A longer one is refused. */
@@ -9,13 +9,14 @@ const MAX_NAMES = 2000;
 export interface Subscription {
   devices: Map<string, Identity>;
   /** key: `device id/sensor id` */
-  sensors: Map<string, { device: Identity; sensor: Identity }>;
+  sensors: Map<string, { device: Identity; sensor: SensorIdentity }>;
   everything: boolean;
 }
 
 /**
- * `device=` and `sensor=DEVICE/SENSOR` may stand any number of times. DEVICE and SENSOR are percent-encoded separately. A name may contain
- * a slash, so this function splits the raw query before it decodes the names. Throws `bad_parameter`, `bad_id`.
+ * `device=` and `sensor=DEVICE/SENSOR` may stand any number of times. DEVICE and SENSOR are percent-encoded
+ * separately. A name may contain a slash, so this function splits the raw query before it decodes the names.
+ * @throws `bad_parameter`, `bad_id`
  */
 export function readSubscription(url: string): Subscription {
   const subscription: Subscription = { devices: new Map(), sensors: new Map(), everything: false };

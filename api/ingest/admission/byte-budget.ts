@@ -22,7 +22,7 @@ export class ByteBudget {
   /**
    * Returns undefined if the message may begin at once. The signal aborts when the sender disconnects; it ends no begun
    * message.
-   * @throws {MillraceError} `unavailable`: the signal aborted before the message began
+   * @throws `unavailable`: the signal aborted before the message began
    */
   enter(payloadBytes: number, signal?: AbortSignal): Promise<void> | undefined {
     const cost = payloadBytes + MESSAGE_OVERHEAD;
@@ -36,7 +36,7 @@ export class ByteBudget {
     this.#admit();
   }
 
-  /** As `enter`. @throws {MillraceError} `unavailable`: the signal aborted before the message began */
+  /** As `enter`. @throws `unavailable`: the signal aborted before the message began */
   async run<T>(payloadBytes: number, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const admitted = this.enter(payloadBytes, signal);
     if (admitted !== undefined) await admitted;

@@ -49,7 +49,7 @@ export class Admission {
    * The clock is checked twice. With a clock that is wrong at the arrival, ingest would refuse good measurements and give
    * wrong times to measurements without a time. If the clock is wrong after the commit, Millrace must not acknowledge.
    * @param began arrival of the message by `performance.now()`
-   * @throws {MillraceError} `unavailable`: the process ends, or the sender disconnected before the message began
+   * @throws `unavailable`: the process ends, or the sender disconnected before the message began
    */
   admit<M extends Admitted, T>(
     message: M,
@@ -146,7 +146,7 @@ async function handleOrRefuse<M extends Admitted, T>(message: M, handling: Handl
   }
 }
 
-/** Throws the error, if the source of the message handles errors itself. */
+/** @throws the error, if the source of the message handles errors itself */
 function refuse<M extends Admitted, T>(message: M, handling: Handling<M, T>, error: unknown): Promise<T> {
   if (!handling.refuse) throw error;
   return handling.refuse(message, error);

@@ -82,7 +82,7 @@ export class MessageDecoder {
 
 /**
  * Without a content type the first bytes select the format.
- * @throws {MillraceError} `malformed`, `unknown_format`, `too_large`: the message as a whole is refused
+ * @throws `malformed`, `unknown_format`, `too_large`: the message as a whole is refused
  */
 export function decode(payload: Buffer, contentType: string | undefined, batch: MessageBatch) {
   const type = contentType?.split(';', 1)[0]?.trim().toLowerCase();

@@ -4,7 +4,7 @@ import { brokenNameRule } from '../../../schema/ids.ts';
 import type { MessageBatch } from './message-batch.ts';
 import { parseJsonText } from './text.ts';
 
-/** @throws {MillraceError} `malformed`; `unknown_format`: the charset is unknown */
+/** @throws `malformed`; `unknown_format`: the charset is unknown */
 export function parseJson(payload: Buffer, contentType?: string): object {
   const content = parseJsonText(decodeText(payload, charsetOf(contentType)));
   if (content === null || typeof content !== 'object') {

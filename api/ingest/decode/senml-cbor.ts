@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { decode, Tokenizer, Type } from 'cborg';
 import { brokenUtf8Rule } from '../../../common/encodings.ts';
-import { MillraceError } from '../../../common/errors.ts';
+import { MillraceError, messageOf } from '../../../common/errors.ts';
 import { MAX_SAMPLES_PER_MESSAGE } from '../../../schema/rules.ts';
 
 /** A map of seven labels and their values has 15 items. */
@@ -66,7 +66,7 @@ const SELF_DESCRIBED = Buffer.from([0xd9, 0xd9, 0xf7]);
 export const isSelfDescribed = (payload: Buffer): boolean =>
   payload[0] === SELF_DESCRIBED[0] && payload.subarray(0, SELF_DESCRIBED.length).equals(SELF_DESCRIBED);
 
-/** Returns records like those of SenML JSON (RFC 8428, section 6). @throws {MillraceError} `malformed`, `too_large` */
+/** Returns records like those of SenML JSON (RFC 8428, section 6). @throws `malformed`, `too_large` */
 export function parseSenmlCbor(payload: Buffer): unknown[] {
   let bytes = payload;
   while (isSelfDescribed(bytes)) bytes = bytes.subarray(SELF_DESCRIBED.length);
@@ -75,7 +75,7 @@ export function parseSenmlCbor(payload: Buffer): unknown[] {
     records = decode(bytes, { ...OPTIONS, tokenizer: new BoundedTokenizer(bytes, OPTIONS) });
   } catch (error) {
     if (error instanceof MillraceError) throw error;
-    throw new MillraceError('malformed', (error as Error).message, { cause: error });
+    throw new MillraceError('malformed', messageOf(error), { cause: error });
   }
   if (!Array.isArray(records)) throw new MillraceError('malformed', 'must be an array of SenML records');
   return records.map(toLabelled);

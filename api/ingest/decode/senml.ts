@@ -15,7 +15,7 @@ const NEWEST_VERSION = 10;
  * Reads SenML records (RFC 8428) of any encoding. Base fields apply to their record and all later records: the name of
  * a sensor is `bn + n`, its time `bt + t` in seconds, its value `bv + v`. `vb` is stored as 0 or 1. Texts and data
  * (`vs`, `vd`) are skipped and counted.
- * @throws {MillraceError} `malformed`: a base field has a wrong type, or an unknown label ends in "_"
+ * @throws `malformed`: a base field has a wrong type, or an unknown label ends in "_"
  */
 export function readSenml(records: unknown[], batch: MessageBatch) {
   batch.pathOf = PATHS.senml;

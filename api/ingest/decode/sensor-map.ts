@@ -39,7 +39,7 @@ export const isSensorMap = (element: unknown): element is Record<string, unknown
  * of a number shows whether it is in s, ms, µs or ns.
  *
  * A refusal names a value, and not the whole object. So a replay of one refused value stores only that value.
- * @throws {MillraceError} `too_large`: too many values
+ * @throws `too_large`: too many values
  */
 export function readSensorMaps(elements: unknown[], batch: MessageBatch, isArray: boolean) {
   const reader = new MapReader(batch, isArray);
@@ -135,7 +135,7 @@ class MapReader {
     this.#batch.refuse(this.#count(name), code, undefined, rule);
   }
 
-  /** Returns the index of the value in the message. An empty name is the element itself. @throws {MillraceError} `too_large` */
+  /** Returns the index of the value in the message. An empty name is the element itself. @throws `too_large` */
   #count(name: string): number {
     const index = this.#names.length;
     if (index === MAX_SAMPLES_PER_MESSAGE) {

@@ -1,4 +1,4 @@
-import { MillraceError } from '../../../common/errors.ts';
+import { MillraceError, messageOf } from '../../../common/errors.ts';
 
 /** A string of JSON stays as it is, a number such as `nan` is replaced. A string without a closing quote extends to the end. */
 const STRING_OR_NOT_FINITE = /"(?:[^"\\]|\\.)*"?|[-+]?\b(?:nan|infinity|inf)\b/gis;
@@ -9,7 +9,7 @@ const INFINITE = '1e999';
 /**
  * Firmware writes a value that it could not measure as `nan`, `NaN`, `-nan`, `inf` or `Infinity`, which JSON does not
  * have (RFC 8259, section 6). So a second attempt replaces each by an infinite number, and only this value is refused.
- * @throws {MillraceError} `malformed`
+ * @throws `malformed`
  */
 export function parseJsonText(text: string): unknown {
   try {
@@ -22,6 +22,6 @@ export function parseJsonText(text: string): unknown {
     } catch {
       // The error of the first attempt is reported, because it has the position in the text of the sender.
     }
-    throw new MillraceError('malformed', (error as Error).message, { cause: error });
+    throw new MillraceError('malformed', messageOf(error), { cause: error });
   }
 }

@@ -192,7 +192,7 @@ export class MeasurementStore {
   /**
    * Waits for the lookups of earlier messages of this device (`before`). `store` is called in the same microtask in which
    * later messages stop waiting, so no later message gets its instants earlier.
-   * @throws {MillraceError} `registration_limit`
+   * @throws `registration_limit`
    */
   #lookUp<T>(
     identity: Identity,
@@ -217,7 +217,7 @@ export class MeasurementStore {
     );
   }
 
-  /** @throws {MillraceError} `unavailable`: the process ends */
+  /** @throws `unavailable`: the process ends */
   async #wait(ms: number) {
     for (let left = ms; left > 0; left -= MAX_SLEEP_MS) {
       await sleep(Math.min(left, MAX_SLEEP_MS), undefined, { ref: false });

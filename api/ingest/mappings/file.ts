@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml';
 import type { z } from 'zod';
 import { decodeText } from '../../../common/encodings.ts';
-import { MillraceError } from '../../../common/errors.ts';
+import { MillraceError, messageOf } from '../../../common/errors.ts';
 import { Mapping } from './mapping.ts';
 import { FILE, MAPPING, MAX_MAPPINGS, PRESET, USE, type Use } from './schema.ts';
 
@@ -28,7 +28,7 @@ export const readPresets = (): Preset[] =>
       return { name: basename(file, '.yaml'), ...PRESET.parse(parseDocument(text).toJS()), text };
     });
 
-/** @throws {MillraceError} `bad_settings` with the line and column of every mistake */
+/** @throws `bad_settings` with the line and column of every mistake */
 export function readMappings(path: string): Mapping[] {
   let text: string;
   try {
@@ -39,7 +39,7 @@ export function readMappings(path: string): Mapping[] {
   return parseMappings(text, path);
 }
 
-/** @throws {MillraceError} `bad_settings` */
+/** @throws `bad_settings` */
 export function parseMappings(text: string, name: string): Mapping[] {
   const file = new MappingFile(text, name);
   const specs = file.read();
@@ -95,7 +95,7 @@ class MappingFile {
     try {
       return this.#document.toJS();
     } catch (error) {
-      this.#note(0, (error as Error).message);
+      this.#note(0, messageOf(error));
       return null;
     }
   }

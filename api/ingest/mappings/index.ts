@@ -34,7 +34,7 @@ export class Mappings {
     this.#all = all;
   }
 
-  /** @throws {MillraceError} `bad_settings` */
+  /** @throws `bad_settings` */
   static load(path: string | undefined): Mappings {
     return new Mappings(path === undefined ? [] : readMappings(path));
   }

@@ -118,7 +118,7 @@ export class Mapping {
     return typeof device === 'string' ? (filled(device, levels) ?? '') : '';
   }
 
-  /** Returns null if the mapping skips this message. @throws {MillraceError} `malformed`, `bad_id` */
+  /** Returns null if the mapping skips this message. @throws `malformed`, `bad_id` */
   open(levels: Levels, payload: Buffer, contentType?: string): ParsedMessage | null {
     // An empty payload removes a retained message.
     if (this.isSkipped || payload.length === 0) return null;
@@ -132,7 +132,7 @@ export class Mapping {
     throw new MillraceError('bad_id', `the mapping ${this.name} finds no name of a device`);
   }
 
-  /** Returns descriptions by name of the sensor. @throws {MillraceError} `malformed`, `too_large`, `bad_id` */
+  /** Returns descriptions by name of the sensor. @throws `malformed`, `too_large`, `bad_id` */
   read({ device, levels, content }: ParsedMessage, batch: MessageBatch): Map<string, Description> {
     this.#checkDevice(device, levels);
     const reading = new Reading(batch, (sensor, value) => this.#isInvalid(sensor, value));
@@ -303,7 +303,7 @@ export class Mapping {
     return known !== undefined && known !== levels;
   }
 
-  /** @throws {MillraceError} `bad_id`: other levels gave the same name */
+  /** @throws `bad_id`: other levels gave the same name */
   #checkDevice(device: string, levels: Levels) {
     const { device: spec } = this.#spec;
     const names = typeof spec === 'string' ? namesIn(spec) : [];
@@ -363,7 +363,7 @@ function readsText({ numeric }: Rule, tokens: string[], value: unknown): boolean
   return numeric.some((glob) => glob.test(name));
 }
 
-/** The text if it is no JSON. @throws {MillraceError} `malformed` */
+/** The text if it is no JSON. @throws `malformed` */
 function parsePayload(payload: Buffer, contentType?: string): unknown {
   const text = decodeText(payload, charsetOf(contentType)).trim();
   // A payload `nan` stays a text. It may be a word of the mapping. Otherwise it is refused as one value.

@@ -1,5 +1,11 @@
 import { MillraceError, type Refusal } from '../../../common/errors.ts';
-import { brokenNameRule, type Identity, identifySensor, isName } from '../../../schema/ids.ts';
+import {
+  brokenNameRule,
+  type Identity,
+  identifySensor,
+  isName,
+  type SensorIdentity,
+} from '../../../schema/ids.ts';
 import { MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.ts';
 import type { Refusals } from '../../store/dead-letters/writes.ts';
 import { parseJson } from '../decode/json.ts';
@@ -8,7 +14,7 @@ import { type DeviceSession, readSession } from './sessions.ts';
 
 export type SensorBirth = {
   index: number;
-  identity: Identity;
+  identity: SensorIdentity;
   name?: string;
   type?: string;
   unit?: string;
@@ -30,7 +36,7 @@ export interface Birth {
 
 /**
  * @param payload `{"session", "name", "site", "label", "sensors": [{sensor_id, name, type, unit, label, interval_ms}]}`
- * @throws {MillraceError} `malformed`, `bad_id`, `registration_limit`: the whole birth is refused
+ * @throws `malformed`, `bad_id`, `registration_limit`: the whole birth is refused
  */
 export function readBirth(
   payload: Buffer,
@@ -77,7 +83,7 @@ function optionalName(path: string, text: unknown): string | undefined {
   throw new MillraceError('bad_id', brokenNameRule(text), { path });
 }
 
-/** Reads `{"type", "unit", "label", "interval_ms"}` of one sensor. @throws {MillraceError} `malformed`, `bad_id` */
+/** Reads `{"type", "unit", "label", "interval_ms"}` of one sensor. @throws `malformed`, `bad_id` */
 export function readDescription(payload: Buffer, deviceId: string, sensor: string): SensorBirth {
   const { type, unit, label, interval_ms } = parse(payload);
   const read = readSensor(deviceId, 0, { sensor_id: sensor, type, unit, label, interval_ms }, PATHS.object);

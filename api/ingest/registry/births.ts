@@ -1,6 +1,7 @@
 import type { Identity } from '../../../schema/ids.ts';
 import { MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.ts';
 import type { Refusals } from '../../store/dead-letters/writes.ts';
+import type { Stamp } from '../../store/index.ts';
 import type { RegistryStore } from '../../store/registry/index.ts';
 import type { Retry } from '../../store/sending/retry.ts';
 import { PATHS, ruleOf } from '../decode/refusals.ts';
@@ -47,11 +48,11 @@ export class Births {
     this.#clocks = clocks;
   }
 
-  /** `stamp`: epoch µs. Returns whether anything was written. */
+  /** Returns whether anything was written. */
   async #writeDevice(
     device: Device,
     birth: Description,
-    { isNew, stamp }: { isNew: boolean; stamp: number },
+    { isNew, stamp }: { isNew: boolean; stamp: Stamp },
   ): Promise<boolean> {
     const attributes = changedAttributes(device, birth);
     if (Object.keys(attributes).length === 0) return false;
@@ -66,7 +67,7 @@ export class Births {
   }
 
   /** Returns whether anything was written. */
-  async #writeSensors(device: Device, planned: PlannedSensor[], writeTimestamp: number): Promise<boolean> {
+  async #writeSensors(device: Device, planned: PlannedSensor[], writeTimestamp: Stamp): Promise<boolean> {
     if (planned.length === 0) return false;
     const now = this.#clock();
     const changes = planned.map(({ sensor, isNew, attributes }) => ({

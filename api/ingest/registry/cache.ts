@@ -1,6 +1,13 @@
 import { LRUCache } from 'lru-cache';
 import { SharedCalls } from '../../../common/concurrency.ts';
-import { groupOf, identifySensor, uuidBytes } from '../../../schema/ids.ts';
+import {
+  type DeviceBytes,
+  groupOf,
+  identifySensor,
+  type SensorBytes,
+  uuidBytes,
+} from '../../../schema/ids.ts';
+import { type Stamp, stampOf } from '../../store/index.ts';
 import type { RegistryStore } from '../../store/registry/index.ts';
 
 /** A change by another process may stay unnoticed for this time. */
@@ -15,7 +22,7 @@ export const MAX_ENTRIES = 500_000;
 export type Sensor = {
   id: string;
   /** the 16 bytes of the id */
-  bytes: Buffer;
+  bytes: SensorBytes;
   /** name of the device as in the database row of this sensor */
   deviceName: string | null;
   name: string | null;
@@ -34,27 +41,27 @@ export type Sensor = {
 export type Device = {
   id: string;
   /** the 16 bytes of the id */
-  bytes: Buffer;
+  bytes: DeviceBytes;
   /** partition group, from 0 to `LATEST_GROUPS` - 1 */
   group: number;
   name: string | null;
   site: string | null;
   label: string | null;
   state: string | null;
-  /** write timestamp, epoch µs; null: no status yet */
-  stateStamp: number | null;
+  /** null: no status yet */
+  stateStamp: Stamp | null;
   /** Start of the handling of its message by `performance.now()`; missing: the state was read from the database. */
   stateBegan?: number;
   /** start as the device gave it, epoch ms; null: no session was announced */
   session: number | null;
-  /** write timestamp, epoch µs; null: no session was announced */
-  sessionStamp: number | null;
+  /** null: no session was announced */
+  sessionStamp: Stamp | null;
   /** starts of sessions that have ended, the newest last */
   endedSessions: number[];
   /** clock of the device minus that of Millrace in ms; 0: no difference is known */
   clockOffset: number;
-  /** greatest known write timestamp of state, session and description, epoch µs */
-  stamp: number;
+  /** greatest known write timestamp of state, session and description */
+  stamp: Stamp;
   /** time of the newest description over HTTP, epoch ms */
   describedAt: number | null;
   /** as last written to the database, epoch ms */
@@ -159,7 +166,7 @@ export const blankDevice = (
   sessionStamp: null,
   endedSessions: [],
   clockOffset: 0,
-  stamp: 0,
+  stamp: stampOf(0),
   describedAt: null,
   lastSeen: 0,
   sensors: new Map(),

@@ -28,7 +28,7 @@ export function createDescriptions({
   return {
     /**
      * Registers a new device. The payload is that of a birth; `session` and `name` are ignored. `accepted` counts sensors.
-     * @throws {MillraceError} `busy`; `unavailable`: this process ends
+     * @throws `busy`; `unavailable`: this process ends
      */
     async device(device: Identity, payload: Buffer): Promise<IngestResult> {
       demandDatabase();
@@ -41,7 +41,7 @@ export function createDescriptions({
 
     /**
      * The payload is `{"type", "unit", "label", "interval_ms"}`.
-     * @throws {MillraceError} `busy`; `not_found`: there is no such sensor; `unavailable`: this process ends
+     * @throws `busy`; `not_found`: there is no such sensor; `unavailable`: this process ends
      */
     async sensor(device: Identity, sensor: string, payload: Buffer): Promise<IngestResult> {
       demandDatabase();

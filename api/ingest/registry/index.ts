@@ -1,6 +1,6 @@
 import { forEachConcurrently } from '../../../common/concurrency.ts';
 import { type ErrorCode, MillraceError } from '../../../common/errors.ts';
-import { groupOf, type Identity, identifySensor } from '../../../schema/ids.ts';
+import { groupOf, type Identity, identifySensor, type SensorIdentity } from '../../../schema/ids.ts';
 import { MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.ts';
 import type { RegistryStore } from '../../store/registry/index.ts';
 import type { RetirementStore } from '../../store/registry/retirement.ts';
@@ -134,7 +134,7 @@ export class Registry {
     this.#devices = await this.#store.countDevices(this.#groups);
   }
 
-  /** Registers an unknown device if AUTO_REGISTER is on, with this site; otherwise null. @throws {MillraceError} `registration_limit` */
+  /** Registers an unknown device if AUTO_REGISTER is on, with this site; otherwise null. @throws `registration_limit` */
   async device(identity: Identity, site?: string): Promise<Device | null> {
     const known = this.cache.peek(identity.id);
     if (known) return known;
@@ -210,7 +210,7 @@ export class Registry {
     // Since the lookup, a birth or the TTL may have replaced the cache entry, or the device was retired. So the device is looked up again.
     const device = (await this.find(known)) ?? (await this.#registerDevice(known));
     const now = this.#clock();
-    const missing: Map<string, Identity & { type?: string; unit?: string }> = new Map();
+    const missing: Map<string, SensorIdentity & { type?: string; unit?: string }> = new Map();
     for (const ref of refs) {
       const identity = identifySensor(device.id, ref);
       if (!identity || device.sensors.has(identity.id)) continue;
@@ -261,7 +261,7 @@ export function createRetirement({
   clock: () => number;
 }) {
   return {
-    /** Resolves to false for an unknown device. @throws {MillraceError} `unavailable`: a second call finishes the removal */
+    /** Resolves to false for an unknown device. @throws `unavailable`: a second call finishes the removal */
     retire: ({ id, bytes }: Identity): Promise<boolean> =>
       registry.serialize(id, async () => {
         try {

@@ -1,4 +1,5 @@
 import { parseTime } from '../../../common/times.ts';
+import { greaterStamp, type Stamp, stampAfter, stampOf } from '../../store/index.ts';
 import type { Arrival } from '../pipeline.ts';
 import type { Device } from './cache.ts';
 
@@ -43,7 +44,7 @@ export function readSession(given: unknown, receivedAt: number): DeviceSession {
 export function isOver(device: Device, { id }: DeviceSession, { as, receivedAt }: Arrival): boolean {
   if (as === 'live') return false;
   if (as === 'contradictory') return true;
-  if (as === 'replayed') return (device.sessionStamp ?? 0) > receivedAt * 1000 && id !== device.session;
+  if (as === 'replayed') return (device.sessionStamp ?? 0) > stampOf(receivedAt) && id !== device.session;
   return id !== null && device.endedSessions.includes(id);
 }
 
@@ -80,18 +81,19 @@ function offsetOf(device: Device, { id, offset }: DeviceSession, receivedAt: num
 }
 
 /**
- * The change that arrived last has the greatest write timestamp (epoch µs), even if two changes arrive in one ms or the
+ * The change that arrived last has the greatest write timestamp, even if two changes arrive in one ms or the
  * clock of Millrace is set back. The deletes of a retirement have its time as their timestamp, so later writes need
  * greater timestamps.
  */
-export function nextStamp(device: Device, receivedAt: number): number {
-  const afterRetirement = (device.retiredAt ?? 0) * 1000 + 2;
-  device.stamp = Math.max(receivedAt * 1000, device.stamp + 1, afterRetirement);
+export function nextStamp(device: Device, receivedAt: number): Stamp {
+  const afterRetirement = stampAfter(stampOf(device.retiredAt ?? 0), 2);
+  const afterLast = stampAfter(device.stamp, 1);
+  device.stamp = greaterStamp(greaterStamp(stampOf(receivedAt), afterLast), afterRetirement);
   return device.stamp;
 }
 
-/** Older than any time of receipt (epoch µs), so every birth overwrites the attributes that the first message registers. */
-const FIRST_MESSAGE_STAMP = OLDEST_SESSION * 1000 - 1;
+/** Older than any time of receipt, so every birth overwrites the attributes that the first message registers. */
+const FIRST_MESSAGE_STAMP = stampAfter(stampOf(OLDEST_SESSION), -1);
 
-export const firstMessageStamp = ({ retiredAt }: { retiredAt: number | null }): number =>
-  Math.max(FIRST_MESSAGE_STAMP, (retiredAt ?? 0) * 1000 + 1);
+export const firstMessageStamp = ({ retiredAt }: { retiredAt: number | null }): Stamp =>
+  greaterStamp(FIRST_MESSAGE_STAMP, stampAfter(stampOf(retiredAt ?? 0), 1));

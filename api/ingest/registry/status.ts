@@ -2,7 +2,7 @@ import { charsetOf, decodeText } from '../../../common/encodings.ts';
 import { MillraceError } from '../../../common/errors.ts';
 import { groupOf } from '../../../schema/ids.ts';
 import type { DeviceEvent, EventStore } from '../../store/events.ts';
-import { eventId } from '../../store/index.ts';
+import { eventId, greaterStamp, msOfStamp, stampOf } from '../../store/index.ts';
 import type { RegistryStore } from '../../store/registry/index.ts';
 import type { Retry } from '../../store/sending/retry.ts';
 import { parseJsonText } from '../decode/text.ts';
@@ -17,7 +17,7 @@ type Status = { state: 'online' | 'offline'; session: DeviceSession };
 
 /**
  * Reads `{"state", "session"}` or `{"online": true}`, or only the state as text, in upper or lower case. @throws
- * {MillraceError} `malformed`
+ * `malformed`
  */
 export function readStatus(payload: Buffer, receivedAt: number, contentType?: string): Status {
   const text = decodeText(payload, charsetOf(contentType)).trim();
@@ -156,7 +156,7 @@ export class Statuses {
       // Another process already received a message that proves the device to be online.
       if (row?.state === 'online') {
         Object.assign(device, { state: 'online', stateStamp: row.stateStamp });
-        device.stamp = Math.max(device.stamp, row.stamp);
+        device.stamp = greaterStamp(device.stamp, row.stamp);
         return;
       }
       const offset = session.id === null ? 0 : device.clockOffset;
@@ -172,7 +172,7 @@ export class Statuses {
 
 /** A later status arrived before this replay. */
 const isReplacedSince = (device: Device, { as, receivedAt }: Arrival): boolean =>
-  as === 'replayed' && (device.stateStamp ?? 0) > receivedAt * 1000;
+  as === 'replayed' && (device.stateStamp ?? 0) > stampOf(receivedAt);
 
 /** The message arrived before the message that set the state. */
 const isBeforeState = (
@@ -198,7 +198,7 @@ export function eventOf(
 export const arrivalOfSession = (
   device: Pick<Device, 'sessionStamp'> | undefined,
   receivedAt: number,
-): number => (device?.sessionStamp ? Math.floor(device.sessionStamp / 1000) : receivedAt);
+): number => (device?.sessionStamp ? msOfStamp(device.sessionStamp) : receivedAt);
 
 /**
  * Device, session and kind identify an event. So all processes that receive the same message write the same row, and a

@@ -1,5 +1,6 @@
 import { type Identity, identifyDevice } from '../../../schema/ids.ts';
 import { isBirth, isDeath, type SparkplugTopic } from '../../../schema/sparkplug-topics.ts';
+import { stampOf } from '../../store/index.ts';
 import type { Retry } from '../../store/sending/retry.ts';
 import type { SparkplugStore } from '../../store/sparkplug.ts';
 import type { MessageDecoder } from '../decode/index.ts';
@@ -104,7 +105,7 @@ export class Sparkplug {
   /**
    * `identity` of the device, or of the node if the message is about the node itself. Settles when the definitions of a
    * birth are committed.
-   * @throws {MillraceError} `malformed`, `too_large`: the message as a whole is refused
+   * @throws `malformed`, `too_large`: the message as a whole is refused
    */
   async read(
     message: Message,
@@ -141,7 +142,7 @@ export class Sparkplug {
   /**
    * Does not change the state of the node or the sequence, and causes no rebirth request. Aliases are resolved only if
    * the birth before the message and all later births are equal.
-   * @throws {MillraceError} `malformed`, `too_large`: the message as a whole is refused
+   * @throws `malformed`, `too_large`: the message as a whole is refused
    */
   async readAgain(
     { payload: bytes, receivedAt, now }: { payload: Buffer; receivedAt: number; now: number },
@@ -156,7 +157,7 @@ export class Sparkplug {
     const nodeIdentity = identifyDevice(node) as Identity;
     const { present } = await this.#nodes.of(nodeIdentity);
     const device = await this.#registry.find(identity);
-    const isBornSince = (device?.sessionStamp ?? 0) > receivedAt * 1000;
+    const isBornSince = (device?.sessionStamp ?? 0) > stampOf(receivedAt);
     const isKnown = present.has(identity.id) || isBornSince;
     readMetrics(payload, isKnown ? await this.#book.certainAt(identity, receivedAt) : null, batch);
     return { birth: null, batch };

@@ -98,7 +98,7 @@ export function createSparkplugDeaths({ registry, devices }: { registry: Registr
      * (tck-id-operational-behavior-edge-node-termination-host-action-ndeath-devices-offline). The node wrote the payload of
      * the death when it connected, so only `bdSeq` identifies the birth that ends. If the death or the birth has no number,
      * nothing speaks against the present session.
-     * @throws {MillraceError} `other_session`, `unknown_device`
+     * @throws `other_session`, `unknown_device`
      */
     async node(edgeMessage: EdgeMessage): Promise<EdgeResult> {
       const { identity, node, payload } = edgeMessage;

@@ -1,7 +1,7 @@
 import { gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
 import type { Reader } from 'protobufjs';
 import protobuf from 'protobufjs/minimal.js';
-import { MillraceError } from '../../../common/errors.ts';
+import { codeOf, MillraceError, messageOf } from '../../../common/errors.ts';
 import { MAX_SAMPLES_PER_MESSAGE } from '../../../schema/rules.ts';
 
 export interface Payload {
@@ -27,7 +27,7 @@ const COMPRESSED = 'SPBV1.0_COMPRESSED';
 
 /**
  * Synchronous, so that the messages of a node keep their order. Decompressing a megabyte takes 3 ms.
- * @throws {MillraceError} `malformed`, `too_large`; `unknown_format`: the payload has a body of another kind
+ * @throws `malformed`, `too_large`; `unknown_format`: the payload has a body of another kind
  */
 export function readPayload(bytes: Buffer, maxBytes: number): Payload {
   const payload = decodePayload(bytes);
@@ -57,7 +57,7 @@ function inflated(body: Buffer, maxOutputLength: number): Buffer {
     const isZlib = body.length > 1 && (Number(body[0]) & 0x0f) === 8 && body.readUInt16BE(0) % 31 === 0;
     return (isZlib ? inflateSync : inflateRawSync)(body, { maxOutputLength });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') {
+    if (codeOf(error) === 'ERR_BUFFER_TOO_LARGE') {
       const rule = `must not be larger than MAX_MESSAGE_BYTES, ${maxOutputLength} bytes, without compression`;
       throw new MillraceError('too_large', rule);
     }
@@ -73,7 +73,7 @@ function inflated(body: Buffer, maxOutputLength: number): Buffer {
  * payload depends only on its length. With the reader of protobufjs a metric of alias, time and double takes 0.12 µs.
  * The time is 0.14 µs with the reader of
  * @bufbuild/protobuf, 0.14 to 0.18 µs with the decoders that protobufjs generates from a schema, and 0.4 µs as JSON.
- * @throws {MillraceError} `malformed`, `too_large`
+ * @throws `malformed`, `too_large`
  */
 export function decodePayload(bytes: Buffer): Payload {
   const reader = protobuf.Reader.create(bytes);
@@ -83,7 +83,7 @@ export function decodePayload(bytes: Buffer): Payload {
     return payload;
   } catch (error) {
     if (error instanceof MillraceError) throw error;
-    throw new MillraceError('malformed', (error as Error).message, { cause: error });
+    throw new MillraceError('malformed', messageOf(error), { cause: error });
   }
 }
 
@@ -154,7 +154,7 @@ const TEMPLATE = (18 << 3) | 2;
 /** Integer fields imply no type, because a negative integer and a large integer have the same bits. */
 const IMPLIED = { float: 9, double: 10, boolean: 11 };
 
-/** The metric begins with its length. Throws if it is malformed. */
+/** The metric begins with its length. @throws if it is malformed */
 export function readMetric(reader: Reader): Metric {
   const end = reader.uint32() + reader.pos;
   if (end > reader.len) throw new RangeError('a metric is longer than its payload');
@@ -257,8 +257,9 @@ const STRING = (8 << 3) | 2;
 const UNIT = 'engUnit';
 
 /**
- * Keys and values are two lists of equal length (tck-id-payloads-propertyset-keys-array-size), so the index of the unit
- * is looked up first. The reader is at the length of the properties. Throws if they are malformed.
+ * Keys and values are two lists of equal length (tck-id-payloads-propertyset-keys-array-size), so the index of the
+ * unit is looked up first. The reader is at the length of the properties.
+ * @throws if they are malformed
  */
 function readUnit(reader: Reader): string | null {
   const end = reader.uint32() + reader.pos;

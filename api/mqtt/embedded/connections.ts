@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import type { Socket } from 'node:net';
 import type { Aedes, Client } from 'aedes';
 import type { Logger } from 'pino';
-import { MillraceError } from '../../../common/errors.ts';
+import { MillraceError, messageOf } from '../../../common/errors.ts';
 import type { Accounts } from '../../access/credentials/accounts.ts';
 import type { Account } from '../../access/credentials/permissions.ts';
 import { Acknowledgements, type Deliveries } from '../acknowledgements.ts';
@@ -253,7 +253,7 @@ export class CredentialRecheck {
       await this.#check(isSelected);
     } catch (error) {
       // The database is unavailable. The next periodic check covers these accounts too.
-      this.#logger.debug({ reason: (error as Error).message }, 'credentials not checked');
+      this.#logger.debug({ reason: messageOf(error) }, 'credentials not checked');
     }
   }
 

@@ -179,7 +179,7 @@ export class Broker {
     this.#host = parts.host;
   }
 
-  /** @throws {MillraceError} `port_taken` */
+  /** @throws `port_taken` */
   async start(): Promise<void> {
     await this.#aedes.listen();
     if (this.#host)

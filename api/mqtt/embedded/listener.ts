@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import type { Logger } from 'pino';
-import { MillraceError } from '../../../common/errors.ts';
+import { MillraceError, messageOf } from '../../../common/errors.ts';
 import type { Config } from '../../../common/settings/config.ts';
 import type { Bounds } from '../../access/connection-limits.ts';
 import { boundConnections } from '../../access/index.ts';
@@ -45,7 +45,7 @@ export class Listener {
     this.#pending = boundConnections(this.#server, 'mqtt', bounds, metrics);
   }
 
-  /** @throws {MillraceError} `port_taken` */
+  /** @throws `port_taken` */
   async start(): Promise<void> {
     this.#server.listen(this.#port, this.#host);
     try {
@@ -53,7 +53,7 @@ export class Listener {
     } catch (error) {
       throw new MillraceError(
         'port_taken',
-        `The embedded broker cannot listen on ${this.#host}:${this.#port}: ${(error as Error).message}. Set MQTT_PORT to a free port, or MQTT_URL to the broker that runs there.`,
+        `The embedded broker cannot listen on ${this.#host}:${this.#port}: ${messageOf(error)}. Set MQTT_PORT to a free port, or MQTT_URL to the broker that runs there.`,
         { cause: error },
       );
     }

@@ -205,7 +205,7 @@ export class Persistence {
     this.#incoming.set(client, ids.add(messageId));
   }
 
-  /** Throws if the id is unknown, as aedes expects. */
+  /** @throws if the id is unknown, as aedes expects */
   async incomingGetPacket(client: object, { messageId }: { messageId: number }) {
     if (!this.#incoming.get(client)?.has(messageId)) throw new Error('no such packet');
     return { messageId };

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import mqttJs, { type MqttClient } from 'mqtt';
 import type { Logger } from 'pino';
-import { MillraceError } from '../../../common/errors.ts';
+import { codeOf, MillraceError } from '../../../common/errors.ts';
 import type { Config } from '../../../common/settings/config.ts';
 import { explainTlsError } from '../../../common/tls-errors.ts';
 import { parseTopic } from '../../../schema/topics.ts';
@@ -157,7 +157,7 @@ class Subscriber {
     return this.#isEnding;
   }
 
-  /** Returns whether the broker had a session of this client. @throws {MillraceError} `broker_away`: no answer, or refused */
+  /** Returns whether the broker had a session of this client. @throws `broker_away`: no answer, or refused */
   start(): Promise<boolean> {
     return new Promise((resolve, reject) => {
       const fail = (error: Error | undefined) => reject(brokerAway(this.#mqtt, error));
@@ -235,7 +235,7 @@ class Subscriber {
 /** An error of Node.js may have only a code, for example if a host has several addresses. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'it closes the connection, or does not answer';
-  return error.message || String((error as NodeJS.ErrnoException).code);
+  return error.message || String(codeOf(error));
 }
 
 function brokerAway(

@@ -66,7 +66,7 @@ export async function subscribe(
   throw new Error(`the subscription to ${refused.topic} is refused${hint}`);
 }
 
-/** Messages that are already in the session still arrive. Throws when the connection breaks. */
+/** Messages that are already in the session still arrive. @throws when the connection breaks */
 export async function unsubscribe(
   client: MqttClient,
   { group, mapped }: { group: string; host: Host | null; mapped: MappedFilters },

@@ -1,7 +1,8 @@
 import { bucketOf, DEAD_LETTER_DAYS, HOUR_MS } from '../../../schema/rules.ts';
 import { windowFor } from '../../../schema/time-window.ts';
-import { int64, writeTimestamp } from '../cql-encoding.ts';
+import { int64 } from '../cql-encoding.ts';
 import type { Row, Session } from '../sending/session.ts';
+import { writeTimestamp } from '../write-timestamps.ts';
 import { type Alarm, alarmId, type EpisodeKey } from './episodes.ts';
 
 const WRITE = {

@@ -1,6 +1,8 @@
+import type { DeviceBytes, SensorBytes } from '../../../schema/ids.ts';
 import { dayOf } from '../../../schema/rules.ts';
-import { float64, int64, writeTimestamp } from '../cql-encoding.ts';
+import { float64, int64 } from '../cql-encoding.ts';
 import type { Row, Session } from '../sending/session.ts';
+import { type WriteStamp, writeTimestamp } from '../write-timestamps.ts';
 
 const COLUMNS =
   'device_id, sensor_id, rule_id, start, version, rule, severity, condition, device, sensor, site, unit, opened, WRITETIME(opened) AS written_at, cleared, peak, late, withdrawn, acknowledged_at, acknowledged_by, comment, shelved_until';
@@ -69,7 +71,7 @@ const ALL = { until: Number.POSITIVE_INFINITY, limit: Number.POSITIVE_INFINITY }
 const OPEN_END = 0;
 
 /** ids of 16 bytes; `start` in epoch ms */
-export type EpisodeKey = { device: Buffer; sensor: Buffer; rule: Buffer; start: number };
+export type EpisodeKey = { device: DeviceBytes; sensor: SensorBytes; rule: Buffer; start: number };
 
 /** All times are times of measurement. */
 export interface Episode {
@@ -142,8 +144,8 @@ export class AlarmStore {
    * @param page `until`: epoch ms of the latest start; default: all alarms
    */
   async ofSensor(
-    device: Buffer,
-    sensor: Buffer,
+    device: DeviceBytes,
+    sensor: SensorBytes,
     { until, limit }: { until: number; limit: number } = ALL,
   ): Promise<Alarm[]> {
     let newest: Alarm[] = [];
@@ -160,7 +162,7 @@ export class AlarmStore {
    * first, a failure between the two writes would leave the row without indexes and history forever.
    * @param readAt the write timestamp, in µs: a time before the samples were read
    */
-  async write(group: number, alarm: Alarm, readAt: Buffer, events: AlarmEvent[] = []) {
+  async write(group: number, alarm: Alarm, readAt: WriteStamp, events: AlarmEvent[] = []) {
     const key = keyOf(alarm);
     const isOpen = alarm.cleared === null && !alarm.withdrawn;
     await Promise.all([
@@ -257,7 +259,17 @@ export class AlarmStore {
   }
 }
 
-const keyOf = ({ device, sensor, rule, start }: EpisodeKey) => [device, sensor, rule, int64(start)];
+const keyOf = ({
+  device,
+  sensor,
+  rule,
+  start,
+}: EpisodeKey): [DeviceBytes, SensorBytes, rule: Buffer, start: Buffer] => [
+  device,
+  sensor,
+  rule,
+  int64(start),
+];
 
 /**
  * A retried evaluation or a second process may write the same events again. Of these only the first `opened`

@@ -1,4 +1,4 @@
-import { uuidBytes, uuidText } from '../../../schema/ids.ts';
+import { type DeviceBytes, uuidBytes, uuidText } from '../../../schema/ids.ts';
 import { PART } from '../../../schema/migrate/installation.ts';
 import { int64 } from '../cql-encoding.ts';
 import type { Session } from '../sending/session.ts';
@@ -79,7 +79,7 @@ export function createAlarmProgress(session: Session) {
      * Stores that days of a device got late samples and must be evaluated again.
      * @param noticed epoch ms of the hour in which the late samples arrived
      */
-    async noteDue({ bytes, group }: { bytes: Buffer; group: number }, noticed: number, days: number[]) {
+    async noteDue({ bytes, group }: { bytes: DeviceBytes; group: number }, noticed: number, days: number[]) {
       await session.writeBatch(
         'write_alarm_due',
         days.map((day) => ({ query: DUE, params: [group, int64(noticed), bytes, int64(day)] })),
@@ -87,13 +87,13 @@ export function createAlarmProgress(session: Session) {
     },
 
     /** @param noticed epoch ms of the hour in which the late samples arrived */
-    async due(group: number, noticed: number): Promise<Array<{ device: Buffer; day: number }>> {
+    async due(group: number, noticed: number): Promise<Array<{ device: DeviceBytes; day: number }>> {
       const rows = await session.all(SELECT_DUE, [group, int64(noticed)]);
       return rows.map((row) => ({ device: row['device_id'].getBuffer(), day: row['day'].getTime() }));
     },
 
-    async seenSince(group: number, since: number): Promise<Buffer[]> {
-      const devices: Buffer[] = [];
+    async seenSince(group: number, since: number): Promise<DeviceBytes[]> {
+      const devices: DeviceBytes[] = [];
       for await (const rows of session.pages(SEEN, [group])) {
         for (const row of rows)
           if (row['last_seen']?.getTime() >= since) devices.push(row['device_id'].getBuffer());

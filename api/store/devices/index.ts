@@ -1,4 +1,4 @@
-import { uuidText } from '../../../schema/ids.ts';
+import { type DeviceBytes, type SensorBytes, uuidText } from '../../../schema/ids.ts';
 import type { DeviceKey } from '../registry/rows.ts';
 import type { Session } from '../sending/session.ts';
 import { createDevicePages } from './device-pages.ts';
@@ -43,7 +43,7 @@ export function createFleet({
 
     async latestOfSensors(
       group: number,
-      sensors: Array<{ device: Buffer; sensor: Buffer }>,
+      sensors: Array<{ device: DeviceBytes; sensor: SensorBytes }>,
     ): Promise<LatestRow[]> {
       const keys = sensors.map(({ device, sensor }) => ({
         device: uuidText(device),

@@ -1,3 +1,4 @@
+import type { DeviceBytes } from '../../../schema/ids.ts';
 import type { DeviceKey } from '../registry/rows.ts';
 import { isOldEnough } from './device-index.ts';
 import { type Entry, iterateGroups, type Place } from './group-iterator.ts';
@@ -55,7 +56,7 @@ export function createLatestPages({
 
   const readDevice =
     (
-      device: Buffer,
+      device: DeviceBytes,
       filter: SensorFilter,
     ): ((place: LatestPlace, wanted: number) => Promise<Array<Entry<LatestRow, IndexKey>>>) =>
     async (place, wanted) => {

@@ -1,5 +1,5 @@
 import cassandra from 'cassandra-driver';
-import { uuidBytes, uuidText } from '../../../schema/ids.ts';
+import { type DeviceBytes, uuidBytes, uuidText } from '../../../schema/ids.ts';
 import { MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.ts';
 import { createNewestReads, type Newest } from '../latest/reads.ts';
 import { type DeviceKey, type SensorRow, sensorRow } from '../registry/rows.ts';
@@ -55,7 +55,7 @@ export function createLatestRows(session: Session) {
     },
 
     async ofDeviceAfter(
-      device: Buffer,
+      device: DeviceBytes,
       { group, key }: Place<SensorKey>,
       limit: number,
     ): Promise<LatestRow[]> {

@@ -1,7 +1,8 @@
 import { uuidText } from '../../../schema/ids.ts';
-import { int64, writeTimestamp } from '../cql-encoding.ts';
+import { int64 } from '../cql-encoding.ts';
 import type { Session } from '../sending/session.ts';
-import type { SensorBytes } from './keys.ts';
+import { writeTimestamp } from '../write-timestamps.ts';
+import type { SensorKey } from './keys.ts';
 
 /** mean and deviation of each of the 24 hours of a day */
 export const PROFILE_FLOATS = 48;
@@ -26,7 +27,7 @@ const WRITE_PROGRESS = {
 };
 
 /** `profile`: `PROFILE_FLOATS` numbers */
-export type LearnedProfile = SensorBytes & { profile: Float32Array };
+export type LearnedProfile = SensorKey & { profile: Float32Array };
 
 type StoredProfile = { key: string; profile: Float32Array };
 

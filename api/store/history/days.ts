@@ -2,7 +2,8 @@ import { type DayHour, packDay, unpackDay } from '../../../schema/packed/day.ts'
 import { DAY_MS, dayOf, HOUR_MS, isExact } from '../../../schema/rules.ts';
 import { int32, int64 } from '../cql-encoding.ts';
 import type { Row, Session } from '../sending/session.ts';
-import { type SensorBytes, yearKey } from './keys.ts';
+import { msOfStamp, readStamp, writeTimestamp } from '../write-timestamps.ts';
+import { type SensorKey, yearKey } from './keys.ts';
 
 const SELECT = {
   name: 'read_days',
@@ -29,7 +30,7 @@ export function createDayStatistics(session: Session) {
      * @param to the end of a day of the same UTC year
      * @returns hours in order of time, by the day's start in epoch ms
      */
-    async read(key: SensorBytes, from: number, to: number): Promise<Map<number, CopiedHour[]>> {
+    async read(key: SensorKey, from: number, to: number): Promise<Map<number, CopiedHour[]>> {
       const rows = await session.all(SELECT, [...yearKey(key, from), int64(from), int64(to)]);
       const days: Map<number, CopiedHour[]> = new Map();
       for (const row of rows) {
@@ -43,17 +44,17 @@ export function createDayStatistics(session: Session) {
      * @param hours all rows of the day in `history_stat`, all of them exact
      * @param readAt epoch ms at which the read of the rows began; of two copies, the later read wins
      */
-    write: (key: SensorBytes, day: number, hours: DayHour[], readAt: number) =>
-      session.write(INSERT, [...yearKey(key, day), int64(day), packDay(day, hours), int64(readAt * 1000)]),
+    write: (key: SensorKey, day: number, hours: DayHour[], readAt: number) =>
+      session.write(INSERT, [...yearKey(key, day), int64(day), packDay(day, hours), writeTimestamp(readAt)]),
 
     /** @param hours epoch ms of hours that got late samples, all of one UTC year */
-    writeLate: (key: SensorBytes, hours: number[], lateAt: number) =>
+    writeLate: (key: SensorKey, hours: number[], lateAt: number) =>
       session.writeBatch(
         'write_late_day',
         [...new Set(hours.map(dayOf))].map((day) => ({
           query: UPDATE_LATE,
           params: [
-            int64(lateAt * 1000),
+            writeTimestamp(lateAt),
             lateCell(
               hours.filter((hour) => dayOf(hour) === day).map((hour) => (hour - day) / HOUR_MS),
               lateAt,
@@ -74,7 +75,7 @@ function exactHours(row: Row): CopiedHour[] | null {
   const late = Object.entries(row['late'] ?? {});
   // A shortcut: most days have no late marks, and a query reads many days.
   if (late.length === 0) return hours;
-  const marks = new Map(late.map(([index, at]) => [day + Number(index) * HOUR_MS, Number(at) / 1000]));
+  const marks = new Map(late.map(([index, at]) => [day + Number(index) * HOUR_MS, msOfStamp(readStamp(at))]));
   const marked = hours.map((hour) => ({ ...hour, lateAt: marks.get(hour.hour) ?? null }));
   // A late mark may belong to an hour that is missing in the copy. Then the copy is incomplete.
   const isMissing = marks.size > marked.filter(({ lateAt }) => lateAt !== null).length;
@@ -85,7 +86,7 @@ function exactHours(row: Row): CopiedHour[] | null {
 const lateCell = (indexes: number[], lateAt: number) =>
   Buffer.concat([
     int32(indexes.length),
-    ...indexes.flatMap((index) => [int32(4), int32(index), int32(8), int64(lateAt * 1000)]),
+    ...indexes.flatMap((index) => [int32(4), int32(index), int32(8), writeTimestamp(lateAt)]),
   ]);
 
 /**

@@ -1,17 +1,16 @@
+import type { DeviceBytes, SensorBytes } from '../../../schema/ids.ts';
 import { dayOf, yearOf } from '../../../schema/rules.ts';
 import { int32, int64 } from '../cql-encoding.ts';
 
 /** The first columns of every partition key of history. 16 bytes each */
-export type SensorBytes = { device: Buffer; sensor: Buffer };
+export type SensorKey = { device: DeviceBytes; sensor: SensorBytes };
 
-export const dayKey = ({ device, sensor }: SensorBytes, hour: number): Buffer[] => [
-  device,
-  sensor,
-  int64(dayOf(hour)),
-];
+export const dayKey = (
+  { device, sensor }: SensorKey,
+  hour: number,
+): [DeviceBytes, SensorBytes, day: Buffer] => [device, sensor, int64(dayOf(hour))];
 
-export const yearKey = ({ device, sensor }: SensorBytes, hour: number): Buffer[] => [
-  device,
-  sensor,
-  int32(yearOf(hour)),
-];
+export const yearKey = (
+  { device, sensor }: SensorKey,
+  hour: number,
+): [DeviceBytes, SensorBytes, year: Buffer] => [device, sensor, int32(yearOf(hour))];

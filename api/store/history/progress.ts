@@ -1,7 +1,9 @@
+import type { DeviceBytes } from '../../../schema/ids.ts';
 import { PART } from '../../../schema/migrate/installation.ts';
 import { bucketOf, DAY_MS, PACKED_BEFORE_START_MS } from '../../../schema/rules.ts';
-import { int64, writeTimestamp } from '../cql-encoding.ts';
+import { int64 } from '../cql-encoding.ts';
 import type { Session } from '../sending/session.ts';
+import { writeTimestamp } from '../write-timestamps.ts';
 import type { Page } from './unpacked.ts';
 
 const SELECT = {
@@ -119,7 +121,7 @@ const SELECT_LATE_DAYS = {
   cql: 'SELECT device_id, day FROM late_day WHERE grp = ? AND noticed = ?',
 };
 
-type LateDay = { device: Buffer; day: number };
+type LateDay = { device: DeviceBytes; day: number };
 
 export function createLateDays(session: Session) {
   return {

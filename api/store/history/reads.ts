@@ -5,7 +5,7 @@ import { DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.ts';
 import { int64 } from '../cql-encoding.ts';
 import type { Row, Session } from '../sending/session.ts';
 import { createDayStatistics, gapsOf } from './days.ts';
-import { dayKey, type SensorBytes, yearKey } from './keys.ts';
+import { dayKey, type SensorKey, yearKey } from './keys.ts';
 
 export interface HourRow {
   hour: number;
@@ -34,12 +34,12 @@ const BY_DAYS_MS = 2 * DAY_MS;
 export function createHistoryReads(session: Session) {
   const days = createDayStatistics(session);
 
-  async function readRows(key: SensorBytes, from: number, to: number): Promise<HourRow[]> {
+  async function readRows(key: SensorKey, from: number, to: number): Promise<HourRow[]> {
     const rows = await session.all(SELECT_STATISTICS, [...yearKey(key, from), int64(from), int64(to)]);
     return rows.map(hourRow);
   }
 
-  async function readByDays(key: SensorBytes, from: number, to: number): Promise<HourRow[]> {
+  async function readByDays(key: SensorKey, from: number, to: number): Promise<HourRow[]> {
     const copies = await days.read(key, dayOf(from), dayOf(to - 1) + DAY_MS);
     // The hourly rows are read after the copies. So if a copy has just become outdated, its rows are at least as new.
     const gaps = gapsOf(from, to, copies);
@@ -59,7 +59,7 @@ export function createHistoryReads(session: Session) {
      * @param to the end of an hour of the same UTC day as `from`
      * @returns by hour, in epoch ms
      */
-    async readSamples(key: SensorBytes, from: number, to: number): Promise<Map<number, Series[]>> {
+    async readSamples(key: SensorKey, from: number, to: number): Promise<Map<number, Series[]>> {
       const rows = await session.all(SELECT_SAMPLES, [...dayKey(key, from), int64(from), int64(to)]);
       const hours: Map<number, Series[]> = new Map();
       for (const row of rows) {
@@ -85,14 +85,14 @@ export function createHistoryReads(session: Session) {
      * @param to the end of an hour of the same UTC year as `from`
      * @returns rows in order of time; hours without a row are missing
      */
-    readStatistics: (key: SensorBytes, from: number, to: number): Promise<HourRow[]> =>
+    readStatistics: (key: SensorKey, from: number, to: number): Promise<HourRow[]> =>
       (to - from > BY_DAYS_MS ? readByDays : readRows)(key, from, to),
 
     /** Reads `day_stat` where possible, even if the range is short. */
     readByDays,
 
     /** @returns one sorted series for each stored row of the hour */
-    async readHour(key: SensorBytes, hour: number): Promise<Series[]> {
+    async readHour(key: SensorKey, hour: number): Promise<Series[]> {
       return (await this.readSamples(key, hour, hour + HOUR_MS)).get(hour) ?? [];
     },
   };

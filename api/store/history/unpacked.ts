@@ -1,9 +1,10 @@
+import type { DeviceBytes, SensorBytes } from '../../../schema/ids.ts';
 import type { Series } from '../../../schema/packed/series.ts';
 import { unpackSamples } from '../../../schema/packed/unpack.ts';
 import { int64 } from '../cql-encoding.ts';
 import { createMessageRows } from '../measurements/rows.ts';
 import type { Session } from '../sending/session.ts';
-import { dayKey, type SensorBytes } from './keys.ts';
+import { dayKey, type SensorKey } from './keys.ts';
 
 /** Null if this process cannot decode the row. A broken row causes no error, because it must not stop the packer. */
 export type StoredSeries = Series | null;
@@ -26,12 +27,12 @@ export function createUnpackedReads(session: Session) {
 
   return {
     /** Retired devices, and devices that were never registered, are included, because they may have samples too. */
-    async devicePage(group: number, after?: string): Promise<Page<Buffer>> {
+    async devicePage(group: number, after?: string): Promise<Page<DeviceBytes>> {
       const { rows, next } = await session.page(DEVICES, [group], after);
       return { items: rows.map((row) => row['device_id'].getBuffer()), next };
     },
 
-    async sensorIds(group: number, device: Buffer): Promise<Buffer[]> {
+    async sensorIds(group: number, device: DeviceBytes): Promise<SensorBytes[]> {
       const rows = await session.all(SENSORS, [group, device]);
       return rows.map((row) => row['sensor_id'].getBuffer());
     },
@@ -39,7 +40,7 @@ export function createUnpackedReads(session: Session) {
     /** `after` is the `next` of the previous page. */
     blockPage: messages.page,
 
-    async historyHour(key: SensorBytes, hour: number): Promise<StoredSeries[]> {
+    async historyHour(key: SensorKey, hour: number): Promise<StoredSeries[]> {
       const rows = await session.all(HISTORY_HOUR, [...dayKey(key, hour), int64(hour)]);
       return rows.map((row) => unpackOrNull(() => unpackSamples(hour, row['samples'])));
     },

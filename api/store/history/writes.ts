@@ -2,8 +2,9 @@ import { digestOf } from '../../../schema/packed/pack.ts';
 import type { HourStatistics } from '../../../schema/packed/statistics.ts';
 import { float64, int32, int64 } from '../cql-encoding.ts';
 import type { Session } from '../sending/session.ts';
+import { writeTimestamp } from '../write-timestamps.ts';
 import { createDayStatistics } from './days.ts';
-import { dayKey, type SensorBytes, yearKey } from './keys.ts';
+import { dayKey, type SensorKey, yearKey } from './keys.ts';
 
 /** `hour`: epoch ms of its start */
 export type PackedHour = { hour: number; samples: Buffer };
@@ -21,7 +22,7 @@ const INSERT_LATE =
 export function createHistoryWrites(session: Session) {
   const days = createDayStatistics(session);
   return {
-    writeSamples: (key: SensorBytes, hours: PackedHour[]): Promise<unknown> =>
+    writeSamples: (key: SensorKey, hours: PackedHour[]): Promise<unknown> =>
       session.writeBatch(
         'write_history',
         hours.map(({ hour, samples }) => ({
@@ -35,7 +36,7 @@ export function createHistoryWrites(session: Session) {
      * @param readFrom epoch ms at which the read of the samples began; of two writes, the later read wins
      */
     writeStatistics: (
-      key: SensorBytes,
+      key: SensorKey,
       hour: number,
       { count, min, max, sum, first, last }: HourStatistics,
       readFrom: number,
@@ -45,8 +46,8 @@ export function createHistoryWrites(session: Session) {
         int64(hour),
         int32(count),
         ...[min, max, sum, first, last].map(float64),
-        int64(readFrom * 1000),
-        int64(readFrom * 1000),
+        writeTimestamp(readFrom),
+        writeTimestamp(readFrom),
       ]),
 
     /**
@@ -54,14 +55,14 @@ export function createHistoryWrites(session: Session) {
      * @param hours epoch ms, all of one UTC year
      * @returns settles when the marks are committed to `history_stat` and `day_stat`
      */
-    writeLate: (key: SensorBytes, hours: number[], lateAt: number): Promise<unknown> =>
+    writeLate: (key: SensorKey, hours: number[], lateAt: number): Promise<unknown> =>
       Promise.all([
         days.writeLate(key, hours, lateAt),
         session.writeBatch(
           'write_late',
           hours.map((hour) => ({
             query: INSERT_LATE,
-            params: [...yearKey(key, hour), int64(hour), int64(lateAt * 1000), int64(lateAt * 1000)],
+            params: [...yearKey(key, hour), int64(hour), writeTimestamp(lateAt), writeTimestamp(lateAt)],
           })),
         ),
       ]),

@@ -1,4 +1,5 @@
 import type { types } from 'cassandra-driver';
+import type { DeviceBytes } from '../../../schema/ids.ts';
 import type { DeviceKey } from '../registry/rows.ts';
 import type { Session } from '../sending/session.ts';
 
@@ -24,7 +25,7 @@ export function createNewestReads(session: Session) {
       return newestOf(row?.['newest']);
     },
 
-    async ofDevices(group: number, devices: Buffer[]): Promise<Map<string, Map<string, Newest>>> {
+    async ofDevices(group: number, devices: DeviceBytes[]): Promise<Map<string, Map<string, Newest>>> {
       const found: Map<string, Map<string, Newest>> = new Map();
       for (let from = 0; from < devices.length; from += KEYS_PER_READ) {
         const some = devices.slice(from, from + KEYS_PER_READ);

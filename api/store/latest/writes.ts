@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { DeviceBytes, SensorBytes } from '../../../schema/ids.ts';
 import { writeBytes } from '../../../schema/packed/pack.ts';
 import { greaterValue } from '../../../schema/packed/series.ts';
 import { DAY_MS, MAX_ENTRIES_PER_GROUP_COMMIT, MAX_ENTRIES_PER_MESSAGE } from '../../../schema/rules.ts';
@@ -7,6 +8,14 @@ import { committed, isRefusal, Partition, PendingRow, PendingRows } from '../sen
 import { halvesOf } from '../sending/request-bounds.ts';
 import type { Retry } from '../sending/retry.ts';
 import type { Query, Session } from '../sending/session.ts';
+import {
+  encodeStamp,
+  greaterStamp,
+  type Stamp,
+  stampAfter,
+  stampOf,
+  writeTimestamp,
+} from '../write-timestamps.ts';
 import type { Newest } from './reads.ts';
 
 // Each entry of the map is a cell whose write timestamp is the time of the measurement. So the value with the newest measurement wins,
@@ -24,7 +33,7 @@ const DEVICE_WEIGHT = 60;
 const ENTRY_WEIGHT = 64;
 
 /** The newest value that this process knows to be committed; null: no such value is known. */
-type LatestSensor = { bytes: Buffer; ts: number | null; value: number | null };
+type LatestSensor = { bytes: SensorBytes; ts: number | null; value: number | null };
 
 type SensorNewest<S extends LatestSensor = LatestSensor> = Newest & { sensor: S };
 
@@ -55,10 +64,10 @@ export class LatestWrites {
   /**
    * Writes the values that are newer than the last committed values, and then notes them in the sensors.
    * @returns the sensors that have a newer value now; settles when all values are committed
-   * @throws {MillraceError} `unavailable` while the process ends
+   * @throws `unavailable` while the process ends
    */
   write<S extends LatestSensor>(
-    device: { bytes: Buffer; group: number; retiredAt: number | null },
+    device: { bytes: DeviceBytes; group: number; retiredAt: number | null },
     newest: SensorNewest<S>[],
   ): Promise<S[]> {
     // Nearly always all values are newer. Then the list of the message is used without a copy.
@@ -87,7 +96,7 @@ export class LatestWrites {
 
   /** Several commits, one after the other. Other devices of the group write between them. */
   async #writeWide<S extends LatestSensor>(
-    device: { bytes: Buffer; group: number; retiredAt: number | null },
+    device: { bytes: DeviceBytes; group: number; retiredAt: number | null },
     news: SensorNewest<S>[],
   ): Promise<S[]> {
     const changed: S[] = [];
@@ -132,7 +141,7 @@ function noteCommitted<S extends LatestSensor>(news: SensorNewest<S>[]): S[] {
 
 /** The update of one message uses the list of the message itself. A map would create 150 more objects for a message of 50 sensors. */
 export class LatestUpdate {
-  declare device: Buffer;
+  declare device: DeviceBytes;
   declare retiredAt: number | null;
   declare newest: SensorNewest[];
 
@@ -140,10 +149,13 @@ export class LatestUpdate {
    * By the Buffer object of the sensor's id. The map is created when a message with other sensors, or with
    * another order of sensors, is merged.
    */
-  #places: Map<Buffer, number> | null = null;
+  #places: Map<SensorBytes, number> | null = null;
 
   /** @param device `retiredAt`: null: never @param newest each sensor once */
-  constructor({ bytes, retiredAt }: { bytes: Buffer; retiredAt: number | null }, newest: SensorNewest[]) {
+  constructor(
+    { bytes, retiredAt }: { bytes: DeviceBytes; retiredAt: number | null },
+    newest: SensorNewest[],
+  ) {
     this.device = bytes;
     this.retiredAt = retiredAt;
     this.newest = newest;
@@ -202,7 +214,7 @@ export class LatestUpdate {
 export class PendingLatest extends PendingRow<LatestUpdate> {
   declare entries: number;
 
-  updates: Map<Buffer, LatestUpdate> = new Map();
+  updates: Map<DeviceBytes, LatestUpdate> = new Map();
 
   constructor(partition: Partition, update: LatestUpdate) {
     super('write_latest', partition, GROUP_WEIGHT + DEVICE_WEIGHT + ENTRY_WEIGHT * update.size);
@@ -241,7 +253,7 @@ export class PendingLatest extends PendingRow<LatestUpdate> {
     return part;
   }
 
-  override has(device: Buffer) {
+  override has(device: DeviceBytes) {
     return this.updates.has(device);
   }
 
@@ -252,7 +264,7 @@ export class PendingLatest extends PendingRow<LatestUpdate> {
       for (const { ts, entries } of byInstant(newest))
         queries.push({
           query: UPDATE,
-          params: [int64(latestStamp(ts, retiredAt)), mapCell(ts, entries), group, device],
+          params: [encodeStamp(latestStamp(ts, retiredAt)), mapCell(ts, entries), group, device],
         });
     return queries;
   }
@@ -279,11 +291,11 @@ const SQUEEZED_MS = 365 * DAY_MS;
  * against a value with the same write timestamp. Values that were measured before the retirement and sent after it get
  * timestamps above the deletions, in the order of the measurements: 1 µs for each ms.
  * @param retiredAt epoch ms of the last retirement of the device; null: never
- * @returns epoch µs
  */
-export function latestStamp(ts: number, retiredAt: number | null): number {
-  if (retiredAt === null) return ts * 1000;
-  return Math.max(ts * 1000, retiredAt * 1000 + Math.max(1, SQUEEZED_MS + ts - retiredAt));
+export function latestStamp(ts: number, retiredAt: number | null): Stamp {
+  const measured = stampOf(ts);
+  if (retiredAt === null) return measured;
+  return greaterStamp(measured, stampAfter(stampOf(retiredAt), Math.max(1, SQUEEZED_MS + ts - retiredAt)));
 }
 
 /** A statement has one write timestamp, so values with different times need separate statements. */
@@ -356,7 +368,10 @@ export class LastSeenWrites {
    * @param at epoch ms of the receipt
    * @returns undefined: nothing is written, because the last write was less than a minute ago
    */
-  note(device: { bytes: Buffer; group: number; lastSeen: number }, at: number): Promise<void> | undefined {
+  note(
+    device: { bytes: DeviceBytes; group: number; lastSeen: number },
+    at: number,
+  ): Promise<void> | undefined {
     if (at - device.lastSeen < LAST_SEEN_EVERY_MS) return undefined;
     device.lastSeen = at;
     const seen = { device: device.bytes, at };
@@ -367,10 +382,10 @@ export class LastSeenWrites {
   }
 }
 
-type Seen = { device: Buffer; at: number };
+type Seen = { device: DeviceBytes; at: number };
 
 class PendingLastSeen extends PendingRow<Seen> {
-  #seen: Map<Buffer, number> = new Map();
+  #seen: Map<DeviceBytes, number> = new Map();
 
   constructor(partition: Partition, { device, at }: Seen) {
     super('write_last_seen', partition, LAST_SEEN_WEIGHT);
@@ -390,7 +405,7 @@ class PendingLastSeen extends PendingRow<Seen> {
     const [group] = this.partition.key;
     return Array.from(this.#seen, ([device, at]) => ({
       query: WRITE_LAST_SEEN,
-      params: [int64(at * 1000), int64(at), group, device],
+      params: [writeTimestamp(at), int64(at), group, device],
     }));
   }
 }

@@ -1,3 +1,4 @@
+import type { SensorBytes } from '../../../schema/ids.ts';
 import { visitBlock } from '../../../schema/packed/block.ts';
 import type { Series } from '../../../schema/packed/series.ts';
 
@@ -20,7 +21,7 @@ export class HourBlocks {
    * @returns one sorted series for each block that has samples of the sensor
    * @throws {RangeError} when one of the Buffers is not an encoded block of samples of one hour
    */
-  samplesOf(sensor: Buffer): Series[] {
+  samplesOf(sensor: SensorBytes): Series[] {
     if (this.#searches++ >= SEARCHES)
       return (this.bySensor().get(sensor.toString('latin1')) ?? []).map((series) => series());
     const found: Series[] = [];

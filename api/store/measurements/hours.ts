@@ -1,4 +1,4 @@
-import { groupOf } from '../../../schema/ids.ts';
+import { groupOf, type SensorBytes } from '../../../schema/ids.ts';
 import {
   mergePieces,
   newestOf,
@@ -21,7 +21,13 @@ const INSERT = 'INSERT INTO message (device_id, bucket, part, ts, digest, sample
  * Sorted by time, with distinct times. If `from` is 0 and `to` is the number of samples, the object itself is
  * used as a piece of an hour, without a copy.
  */
-export type SensorSeries = { sensor: Buffer; times: Numbers; values: Numbers; from?: number; to?: number };
+export type SensorSeries = {
+  sensor: SensorBytes;
+  times: Numbers;
+  values: Numbers;
+  from?: number;
+  to?: number;
+};
 
 /**
  * The samples that one or several messages of a device have in one partition of `message`: one hour, and one

@@ -1,5 +1,5 @@
 import { JoinedCalls } from '../../../common/concurrency.ts';
-import { uuidText } from '../../../schema/ids.ts';
+import { type DeviceBytes, type SensorBytes, uuidText } from '../../../schema/ids.ts';
 import { mergeSeries, type Series } from '../../../schema/packed/series.ts';
 import type { Session } from '../sending/session.ts';
 import { HourBlocks } from './hour-blocks.ts';
@@ -16,7 +16,7 @@ export function createSampleReads(session: Session) {
   /** A device with 200 sensors is read once for all of them, instead of 200 times at once. */
   const joined: JoinedCalls<{ blocks: HourBlocks; parts: number[] }> = new JoinedCalls();
 
-  const readPart = (device: Buffer, bucket: number, part: number, since: number) =>
+  const readPart = (device: DeviceBytes, bucket: number, part: number, since: number) =>
     joined.call(`${device.toString('latin1')} ${bucket} ${part} ${since}`, async () => {
       const { blocks, parts } = await rows.read(device, bucket, part, since);
       return { blocks: new HourBlocks(bucket, blocks), parts };
@@ -29,7 +29,7 @@ export function createSampleReads(session: Session) {
    * @param since epoch ms: samples before it may be left out
    */
   async function partsOf(
-    device: Buffer,
+    device: DeviceBytes,
     bucket: number,
     choose: (parts: number[]) => number[],
     since: number = bucket,
@@ -43,13 +43,18 @@ export function createSampleReads(session: Session) {
 
   return {
     /** Merges all samples of the hour. @param since epoch ms: samples before it may be left out */
-    async readHour(device: Buffer, sensor: Buffer, bucket: number, since?: number): Promise<Series> {
+    async readHour(
+      device: DeviceBytes,
+      sensor: SensorBytes,
+      bucket: number,
+      since?: number,
+    ): Promise<Series> {
       const parts = await partsOf(device, bucket, (numbers) => partsOfSensor(numbers, sensor), since);
       return mergeSeries(parts.flatMap((blocks) => blocks.samplesOf(sensor)));
     },
 
     /** One series for each stored row, by sensor id. A sample in two rows is returned twice. */
-    async readDeviceHour(device: Buffer, bucket: number): Promise<Map<string, Series[]>> {
+    async readDeviceHour(device: DeviceBytes, bucket: number): Promise<Map<string, Series[]>> {
       const sensors: Map<string, Series[]> = new Map();
       for (const part of await partsOf(device, bucket, allParts)) {
         for (const [key, list] of part.bySensor()) {

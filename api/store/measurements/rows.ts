@@ -1,3 +1,4 @@
+import type { DeviceBytes } from '../../../schema/ids.ts';
 import { int32, int64 } from '../cql-encoding.ts';
 import type { Row, Session } from '../sending/session.ts';
 import { partOf } from './hours.ts';
@@ -31,7 +32,7 @@ export function createMessageRows(session: Session) {
      * @returns `parts`: each number of parts over which sensors of the hour were spread; only part 0 has these numbers
      */
     async read(
-      device: Buffer,
+      device: DeviceBytes,
       bucket: number,
       part: number,
       since: number = bucket,
@@ -48,7 +49,7 @@ export function createMessageRows(session: Session) {
     },
 
     async page(
-      device: Buffer,
+      device: DeviceBytes,
       bucket: number,
       part: number,
       after?: string,

@@ -2,6 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import { forEachConcurrently } from '../../../common/concurrency.ts';
+import type { DeviceBytes } from '../../../schema/ids.ts';
 import type { Piece } from '../../../schema/packed/block.ts';
 import {
   bucketOf,
@@ -38,7 +39,7 @@ const REMEMBERED_MS = DAY_MS;
 const ROW_WEIGHT = 150;
 
 /** `bytes` and the ids of sensors are the same Buffer objects in all messages of the device. */
-type SampleDevice = { id?: string; bytes: Buffer; sensors: { size: number } };
+type SampleDevice = { id?: string; bytes: DeviceBytes; sensors: { size: number } };
 
 /**
  * Receives the blocks of each device in the order in which the messages of the device arrived. Blocks may be committed in another order.
@@ -63,7 +64,7 @@ export class SampleWrites {
   #partitions = new DevicePartitions();
   #blocks: BlockObserver | null = null;
   /** Committed number of parts, by device id and hour. */
-  #spread: WeakMap<Buffer, Map<number, number>> = new WeakMap();
+  #spread: WeakMap<DeviceBytes, Map<number, number>> = new WeakMap();
   /** When `#spread` was last cleared, in ms of `#now`. */
   #rememberedAt;
 
@@ -95,7 +96,7 @@ export class SampleWrites {
    * of hourly samples would take 75 times the memory of the message.
    * @param series one series for each sensor
    * @returns the hours of the message; settles when all of them are committed
-   * @throws {MillraceError} `rejected`: the database refuses these samples
+   * @throws `rejected`: the database refuses these samples
    */
   write(device: SampleDevice, series: SensorSeries[]): Promise<Hour[]> {
     const parts = partsFor(device.sensors.size);
@@ -207,7 +208,7 @@ export class SampleWrites {
   }
 
   /** Readers need the number to find all parts. @param parts more than 1 */
-  async #commitParts(device: Buffer, bucket: number, parts: number) {
+  async #commitParts(device: DeviceBytes, bucket: number, parts: number) {
     const { key } = this.#partitions.find(device, bucket, 0);
     await this.#retry.run(() => this.#session.write(ADD_PARTS, [[parts], ...key]));
     const hours = this.#spread.get(device) ?? new Map();
@@ -297,9 +298,9 @@ function hasSensorsOf(arriving: Piece[], pieces: Piece[], width: number): boolea
  * hour. The key of the cache is the Buffer object of the device's id, which ingest keeps as long as the device is cached.
  */
 export class DevicePartitions {
-  #devices: WeakMap<Buffer, Map<number, Partition>> = new WeakMap();
+  #devices: WeakMap<DeviceBytes, Map<number, Partition>> = new WeakMap();
 
-  find(device: Buffer, bucket: number, part: number): Partition {
+  find(device: DeviceBytes, bucket: number, part: number): Partition {
     // The sum is unique: a bucket is a multiple of an hour in ms, and parts are much smaller numbers.
     const key = bucket + part;
     let partitions = this.#devices.get(device);
@@ -316,7 +317,7 @@ export class DevicePartitions {
   }
 
   /** No later message may join these rows. @param part default: all parts */
-  closeRows(device: Buffer, part?: number) {
+  closeRows(device: DeviceBytes, part?: number) {
     for (const [key, { open }] of this.#devices.get(device) ?? [])
       if (open && (part === undefined || key - bucketOf(key) === part)) open.close();
   }

@@ -2,6 +2,7 @@ import { MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.ts';
 import { int64 } from '../cql-encoding.ts';
 import { createNewestReads } from '../latest/reads.ts';
 import type { Session } from '../sending/session.ts';
+import { encodeStamp, type Stamp, writeTimestamp } from '../write-timestamps.ts';
 import { type DeviceKey, type DeviceRow, deviceRow, type SensorRow, sensorRow } from './rows.ts';
 import { type PartitionWrite, sensorWrites } from './sensor-writes.ts';
 
@@ -70,12 +71,12 @@ export function createRegistryStore(session: Session) {
       return devices;
     },
 
-    /** Commit this write before `writeDevice`: see `sensorWrites` for the reason. @param writeTimestamp epoch µs */
-    indexDevice: ({ group, bytes }: DeviceKey, site: string, now: number, writeTimestamp: number) =>
-      session.write(INDEX_DEVICE, [site, group, bytes, int64(now), int64(writeTimestamp)]),
+    /** Commit this write before `writeDevice`: see `sensorWrites` for the reason. */
+    indexDevice: ({ group, bytes }: DeviceKey, site: string, now: number, stamp: Stamp) =>
+      session.write(INDEX_DEVICE, [site, group, bytes, int64(now), encodeStamp(stamp)]),
 
     writeSensorsAt: ({ group, bytes }: DeviceKey, now: number) =>
-      session.write(WRITE_SENSORS_AT, [int64(now * 1000), int64(now), group, bytes]),
+      session.write(WRITE_SENSORS_AT, [writeTimestamp(now), int64(now), group, bytes]),
 
     writeDevice: (
       { group, bytes }: DeviceKey,
@@ -86,7 +87,7 @@ export function createRegistryStore(session: Session) {
         describedAt?: number;
         registeredAt?: number;
       } & SessionChange,
-      writeTimestamp: number,
+      stamp: Stamp,
     ) =>
       session.write(WRITE_DEVICE, [
         group,
@@ -97,21 +98,15 @@ export function createRegistryStore(session: Session) {
         ...sessionCells(change),
         optionalTime(change.describedAt),
         optionalTime(change.registeredAt),
-        int64(writeTimestamp),
+        encodeStamp(stamp),
       ]),
 
     writeStatus: (
       { group, bytes }: DeviceKey,
       change: { state: 'online' | 'offline' } & SessionChange,
-      writeTimestamp: number,
+      stamp: Stamp,
     ) =>
-      session.write(WRITE_STATUS, [
-        int64(writeTimestamp),
-        change.state,
-        ...sessionCells(change),
-        group,
-        bytes,
-      ]),
+      session.write(WRITE_STATUS, [encodeStamp(stamp), change.state, ...sessionCells(change), group, bytes]),
 
     /** Commit the writes one by one, in the order that `sensorWrites` describes. */
     sensorWrites,

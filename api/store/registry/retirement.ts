@@ -4,6 +4,15 @@ import { int64 } from '../cql-encoding.ts';
 import { createNewestReads } from '../latest/reads.ts';
 import { latestStamp } from '../latest/writes.ts';
 import type { Query, Row, Session } from '../sending/session.ts';
+import {
+  encodeStamp,
+  greaterStamp,
+  msOfStamp,
+  readStamp,
+  type Stamp,
+  stampOf,
+  writeTimestamp,
+} from '../write-timestamps.ts';
 import type { DeviceKey } from './rows.ts';
 
 const CONCURRENT_REQUESTS = 16;
@@ -80,7 +89,7 @@ export function createRetirementStore(session: Session) {
       const sensors = await session.all(SELECT_SENSORS, [group, bytes], MAX_SENSORS_PER_DEVICE);
       const newestOfDevice = newestWrite(device, DEVICE_COLUMNS);
       const highest = sensors.reduce(
-        (max, row) => Math.max(max, newestWrite(row, SENSOR_COLUMNS)),
+        (max, row) => greaterStamp(max, newestWrite(row, SENSOR_COLUMNS)),
         newestOfDevice,
       );
       const before = device['retired_at']?.getTime() ?? null;
@@ -88,29 +97,29 @@ export function createRetirementStore(session: Session) {
         sensor,
         stamp: latestStamp(ts, before),
       }));
-      const highestValue = values.reduce((max, { stamp }) => Math.max(max, stamp), 0);
+      const highestValue = values.reduce((max, { stamp }) => greaterStamp(max, stamp), stampOf(0));
       // `retiredAt` exceeds all deleted values, so that values that are sent later get greater write timestamps. The limit of a day is for
       // repeated retirements: they must not move write timestamps so far into the future that ScyllaDB refuses them.
-      const aboveValues = Math.min(Math.floor(highestValue / 1000) + 1, now + DAY_MS);
+      const aboveValues = Math.min(msOfStamp(highestValue) + 1, now + DAY_MS);
       const retiredAt = Math.max(now, Math.ceil(highest / 1000), aboveValues);
-      await session.write(WRITE_RETIRED_AT, [int64(retiredAt * 1000), int64(retiredAt), group, bytes]);
+      await session.write(WRITE_RETIRED_AT, [writeTimestamp(retiredAt), int64(retiredAt), group, bytes]);
       for (const column of ['type', 'site', 'name'] as const) {
         await commit(`unindex_${column}`, indexPartitions(key, sensors, column));
       }
       await commit('retire_sensors', [
         sensors.map((row) => ({
           query: REMOVE_SENSOR,
-          params: [int64(newestWrite(row, SENSOR_COLUMNS)), group, bytes, row['sensor_id']],
+          params: [encodeStamp(newestWrite(row, SENSOR_COLUMNS)), group, bytes, row['sensor_id']],
         })),
         values.map(({ sensor, stamp }) => ({
           query: REMOVE_VALUE,
-          params: [uuidBytes(sensor), int64(stamp), group, bytes],
+          params: [uuidBytes(sensor), encodeStamp(stamp), group, bytes],
         })),
       ]);
       if (device['site'] !== null) {
         await session.write(UNINDEX_DEVICE, [device['site_stamp'], device['site'], group, bytes]);
       }
-      await session.write(REMOVE_COLUMNS, [int64(newestOfDevice), group, bytes]);
+      await session.write(REMOVE_COLUMNS, [encodeStamp(newestOfDevice), group, bytes]);
       return true;
     },
   };
@@ -118,8 +127,8 @@ export function createRetirementStore(session: Session) {
 
 export type RetirementStore = ReturnType<typeof createRetirementStore>;
 
-const newestWrite = (row: Row, columns: string[]): number =>
-  Math.max(0, ...columns.map((column) => Number(row[`${column}_stamp`] ?? 0)));
+const newestWrite = (row: Row, columns: string[]): Stamp =>
+  columns.map((column) => readStamp(row[`${column}_stamp`] ?? 0)).reduce(greaterStamp, stampOf(0));
 
 function indexPartitions(
   { group, bytes }: DeviceKey,

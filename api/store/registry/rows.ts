@@ -1,9 +1,10 @@
-import { uuidText } from '../../../schema/ids.ts';
+import { type DeviceBytes, uuidText } from '../../../schema/ids.ts';
 import type { Newest } from '../latest/reads.ts';
 import type { Row } from '../sending/session.ts';
+import { greaterStamp, readStamp, type Stamp, stampOf } from '../write-timestamps.ts';
 
 /** The first two columns of every registry key. `bytes`: the 16 bytes of the id */
-export type DeviceKey = { group: number; bytes: Buffer };
+export type DeviceKey = { group: number; bytes: DeviceBytes };
 
 export interface DeviceRow {
   name: string | null;
@@ -11,18 +12,18 @@ export interface DeviceRow {
   label: string | null;
   /** `online` or `offline`; null if no status was ever sent */
   state: string | null;
-  /** write timestamp of the state, epoch µs; null also if it was not read */
-  stateStamp: number | null;
+  /** null also if it was not read */
+  stateStamp: Stamp | null;
   /** start of the current session as the device sent it, epoch ms; null: the device sent no session */
   session: number | null;
-  /** write timestamp of the session, epoch µs; null also if it was not read */
-  sessionStamp: number | null;
+  /** null also if it was not read */
+  sessionStamp: Stamp | null;
   /** starts of sessions that have ended, the newest last; empty also if they were not read */
   endedSessions: number[];
   /** the clock of the device minus that of Millrace in ms; 0: no difference is known, or the column was not read */
   clockOffset: number;
-  /** greatest write timestamp of state, session and description, epoch µs; 0 also if it was not read */
-  stamp: number;
+  /** greatest write timestamp of state, session and description; 0 also if it was not read */
+  stamp: Stamp;
   /** epoch ms at which the device was last described over HTTP; null also if the column was not read */
   describedAt: number | null;
   /** epoch ms of the receipt of the last message, precise to a minute */
@@ -56,12 +57,12 @@ export const deviceRow = (row: Row): DeviceRow => ({
   site: row['site'],
   label: row['label'],
   state: row['state'],
-  stateStamp: row['state_stamp'] ? Number(row['state_stamp']) : null,
+  stateStamp: row['state_stamp'] ? readStamp(row['state_stamp']) : null,
   session: row['session']?.getTime() ?? null,
-  sessionStamp: row['session_stamp'] ? Number(row['session_stamp']) : null,
+  sessionStamp: row['session_stamp'] ? readStamp(row['session_stamp']) : null,
   endedSessions: row['ended_sessions'] ? JSON.parse(row['ended_sessions']) : [],
   clockOffset: Number(row['clock_offset'] ?? 0),
-  stamp: Math.max(...STAMPS.map((column) => Number(row[column] ?? 0))),
+  stamp: STAMPS.map((column) => readStamp(row[column] ?? 0)).reduce(greaterStamp, stampOf(0)),
   describedAt: row['described_at']?.getTime() ?? null,
   lastSeen: row['last_seen']?.getTime() ?? null,
   registeredAt: row['registered_at'].getTime(),

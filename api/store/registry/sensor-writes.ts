@@ -1,5 +1,7 @@
+import type { SensorBytes } from '../../../schema/ids.ts';
 import { MAX_STATEMENTS_PER_BATCH } from '../../../schema/rules.ts';
 import { int32, int64 } from '../cql-encoding.ts';
+import { encodeStamp, type Stamp } from '../write-timestamps.ts';
 import type { DeviceKey } from './rows.ts';
 
 /** One request: rows of one partition of one table. */
@@ -37,7 +39,7 @@ const INDEXES: Array<{
 ];
 
 export interface SensorChange {
-  bytes: Buffer;
+  bytes: SensorBytes;
   deviceName?: string;
   name?: string;
   type?: string;
@@ -47,8 +49,7 @@ export interface SensorChange {
   intervalMs?: number;
   /** `partition` returns the partition within a group, for a value of the column. */
   registeredAt?: number;
-  /** epoch µs */
-  writeTimestamp: number;
+  writeTimestamp: Stamp;
 }
 
 /**
@@ -86,7 +87,7 @@ function indexWrites({ group, bytes }: DeviceKey, changes: SensorChange[], now: 
       partitions.set(key, write);
       write.queries.push({
         query,
-        params: [term, group, bytes, change.bytes, int64(now), int64(change.writeTimestamp)],
+        params: [term, group, bytes, change.bytes, int64(now), encodeStamp(change.writeTimestamp)],
       });
     }
   }
@@ -105,5 +106,5 @@ const sensorParams = ({ group, bytes }: DeviceKey, change: SensorChange) => [
   change.label,
   change.intervalMs === undefined ? undefined : int32(change.intervalMs),
   change.registeredAt === undefined ? undefined : int64(change.registeredAt),
-  int64(change.writeTimestamp),
+  encodeStamp(change.writeTimestamp),
 ];

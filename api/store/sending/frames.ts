@@ -3,7 +3,7 @@ import type { Client } from 'cassandra-driver';
 import { MillraceError } from '../../../common/errors.ts';
 import { writeBytes } from '../../../schema/packed/pack.ts';
 import type { CommitMarks } from '../commit-marks.ts';
-import { WriteTimestamps } from '../cql-encoding.ts';
+import { readStamp, type Stamp, WriteTimestamps } from '../write-timestamps.ts';
 import type { Query } from './session.ts';
 
 /**
@@ -89,7 +89,7 @@ export type Stamps = Pick<CommitMarks, 'ready' | 'begin' | 'end'>;
 /** For writes that no reader of changes reads. */
 function createPlainStamps(): Stamps {
   const stamps = new WriteTimestamps();
-  return { ready: () => undefined, begin: (client) => Number(stamps.next(client)), end: () => true };
+  return { ready: () => undefined, begin: (client) => readStamp(stamps.next(client)), end: () => true };
 }
 
 /** Uses the driver's public functions if its internal modules differ from the expected shape. */
@@ -116,7 +116,7 @@ export function createPreparedWrites(client: Client, stamps: Stamps = createPlai
 
 function createStampedWrites(
   client: Client,
-): (queries: Query[], routingKey: Buffer | undefined, timestamp: number) => Promise<unknown> {
+): (queries: Query[], routingKey: Buffer | undefined, timestamp: Stamp) => Promise<unknown> {
   const sendPublicly: ReturnType<typeof createStampedWrites> = (queries, routingKey, timestamp) => {
     const [only] = queries;
     const options = { routingKey, timestamp };

@@ -30,7 +30,7 @@ export class Retry {
     setMaxListeners(0, this.#ending.signal);
   }
 
-  /** @param request idempotent @throws {MillraceError} `rejected`, which is permanent; `unavailable` only while this process ends */
+  /** @param request idempotent @throws `rejected`, which is permanent; `unavailable` only while this process ends */
   async run<T>(request: () => Promise<T>): Promise<T> {
     for (let attempt = 0; ; attempt++) {
       try {
@@ -43,7 +43,7 @@ export class Retry {
     }
   }
 
-  /** For callers with a loop of their own. @param attempt counting from 0 @throws {MillraceError} as `run` */
+  /** For callers with a loop of their own. @param attempt counting from 0 @throws as `run` */
   async wait(error: unknown, attempt: number) {
     if (!(error instanceof MillraceError) || error.code !== 'unavailable') {
       this.#markAnswered();

@@ -68,7 +68,7 @@ export function createSession(
   }
 
   return {
-    /** @throws {MillraceError} `unavailable` or `rejected`, like all requests of a session */
+    /** @throws `unavailable` or `rejected`, like all requests of a session */
     async write({ name, cql }: Statement, params: unknown[]): Promise<void> {
       await requests.timed(name, () => client.execute(cql, params));
     },

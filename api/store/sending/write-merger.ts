@@ -100,7 +100,7 @@ export class WriteMerger {
     return this.#waiting.size;
   }
 
-  /** @param row does not wait here yet @throws {MillraceError} `unavailable` or `rejected` */
+  /** @param row does not wait here yet @throws `unavailable` or `rejected` */
   write(row: PendingRow): Promise<void> {
     return new Promise((resolve, reject) => {
       row.resolve = resolve;

@@ -11,7 +11,7 @@ const MIGRATION = { applicationName: 'millrace-migrate', retryBusyServer: true, 
 
 /**
  * @returns versions of the schema before and after
- * @throws {MillraceError} `database_away`, `bad_settings`, `schema_differs`, `unavailable`
+ * @throws `database_away`, `bad_settings`, `schema_differs`, `unavailable`
  */
 export async function migrateDatabase(
   { cql, retention }: Config,

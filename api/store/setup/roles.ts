@@ -1,5 +1,5 @@
 import cassandra from 'cassandra-driver';
-import { MillraceError } from '../../../common/errors.ts';
+import { MillraceError, messageOf } from '../../../common/errors.ts';
 import type { Config } from '../../../common/settings/config.ts';
 import { createKeyspace, DDL } from '../../../schema/migrate/cluster.ts';
 import type { RoleStatement } from '../../../schema/roles.ts';
@@ -11,7 +11,7 @@ import { innerErrors, reasonOf } from '../error-reason.ts';
  * Permissions can only be granted in an existing keyspace, so the keyspace is created first, as the command
  * `migrate` would create it. So the role of `migrate` needs no permission beyond the keyspace.
  * @param onDone called after each statement, and for a new keyspace
- * @throws {MillraceError} `database_away`, `bad_settings`, `failed` when the database refuses a statement
+ * @throws `database_away`, `bad_settings`, `failed` when the database refuses a statement
  */
 export async function makeRoles(
   cql: Config['cql'],
@@ -76,7 +76,7 @@ export const isForbidden = (error: unknown): boolean => refusal(error) !== undef
 export function missingPermission(error: unknown, role: string | undefined): MillraceError | null {
   const refused = refusal(error);
   if (!refused) return null;
-  const reason = (refused as Error).message;
+  const reason = messageOf(refused);
   return new MillraceError(
     'bad_settings',
     `CQL_USERNAME=${role} has not the rights that it needs: ${reason}. npm run roles gives them.`,

@@ -40,7 +40,7 @@ export class CommitHorizon {
     this.#everyMs = everyMs;
   }
 
-  /** In epoch ms. A later read finds no further commit up to this time, and it never decreases; 0: not known yet. Throws `unavailable`. */
+  /** In epoch ms. A later read finds no further commit up to this time, and it never decreases; 0: not known yet. @throws `unavailable` */
   async read(): Promise<number> {
     if (this.#monotonic() - this.#readAt >= this.#everyMs) {
       this.#reading ??= this.#readMarks().finally(() => {

@@ -71,8 +71,9 @@ export class Changes {
   }
 
   /**
-   * Reads one step, which must be readable, and returns the position of the next one. Between changes it also yields its progress, so
-   * that a reader can resume there. Throws the reason with which `signal` was aborted.
+   * Reads one step, which must be readable, and returns the position of the next one. Between changes it also yields
+   * its progress, so that a reader can resume there.
+   * @throws the reason with which `signal` was aborted
    */
   async *read(start: Position, signal: AbortSignal): AsyncGenerator<Change | Progress, Position> {
     const position = await this.#withPiece(start);

@@ -1,3 +1,4 @@
+import type { DeviceBytes } from '../../../schema/ids.ts';
 import { bucketOf, closingOf, HOUR_MS, LATE_MARGIN_MS } from '../../../schema/rules.ts';
 import type { StoredBlock } from '../../store/streaming.ts';
 
@@ -111,7 +112,7 @@ const isBeforeJoin = ({ writtenAt }: StoredBlock, bucket: number, { join = 0, fr
 
 export const progressOf = (
   position: Position,
-  { group, device, bucket }: { group: number; device: Buffer; bucket: number },
+  { group, device, bucket }: { group: number; device: DeviceBytes; bucket: number },
 ): Progress => ({
   text: null,
   position: {

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { uuidText } from '../../../schema/ids.ts';
+import { type DeviceBytes, uuidText } from '../../../schema/ids.ts';
 import { visitBlock } from '../../../schema/packed/block.ts';
 import { HOUR_MS, isLate } from '../../../schema/rules.ts';
 import { iteratePages } from '../../background/index.ts';
@@ -70,7 +70,7 @@ export class ChangeReading {
 
   async *#changesOfDevice(
     group: number,
-    device: Buffer,
+    device: DeviceBytes,
     hours: StepHour[],
     position: Position,
     signal: AbortSignal,
@@ -110,7 +110,7 @@ export class ChangeReading {
   }
 
   /** The cache is not used if it lacks a sensor of the block, because that sensor is new. */
-  async #namesOf(group: number, device: Buffer, bucket: number, samples: Buffer): Promise<Names> {
+  async #namesOf(group: number, device: DeviceBytes, bucket: number, samples: Buffer): Promise<Names> {
     const id = uuidText(device);
     const found = this.#known.get(id);
     let isComplete = found !== undefined;
@@ -135,7 +135,7 @@ export class ChangeReading {
   }
 
   async *#blocksOf(
-    device: Buffer,
+    device: DeviceBytes,
     bucket: number,
     { since, after }: { since?: number; after?: Place },
   ): AsyncGenerator<StoredBlock, void> {
@@ -155,7 +155,7 @@ export class ChangeReading {
   /** The change has the position after its block. */
   async #toChange(
     group: number,
-    device: Buffer,
+    device: DeviceBytes,
     bucket: number,
     block: StoredBlock,
     position: Position,

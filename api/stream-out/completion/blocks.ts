@@ -1,5 +1,5 @@
 import { forEachConcurrently } from '../../../common/concurrency.ts';
-import { uuidText } from '../../../schema/ids.ts';
+import { type DeviceBytes, uuidText } from '../../../schema/ids.ts';
 import { isLate } from '../../../schema/rules.ts';
 import { iteratePages } from '../../background/index.ts';
 import { DIGEST_BYTES, MAX_DIGESTS_PER_NOTE } from '../../store/index.ts';
@@ -23,7 +23,7 @@ export class BlockCompletion {
     this.#observer = observer;
   }
 
-  async complete(group: number, hour: number, onMeasured: (device: Buffer) => void) {
+  async complete(group: number, hour: number, onMeasured: (device: DeviceBytes) => void) {
     const { steps, store } = this.#sending;
     await forEachConcurrently(DEVICES_AT_ONCE, devicesOf(this.#sending, group), (device) =>
       this.#completeHour(group, device, hour, onMeasured),
@@ -38,7 +38,7 @@ export class BlockCompletion {
   /** Blocks are sent in order of time. `bucket`: epoch ms. Returns the number of sent blocks. */
   async sendHour(
     group: number,
-    device: Buffer,
+    device: DeviceBytes,
     bucket: number,
     source: Source,
     isWanted: (digest: Buffer) => boolean,
@@ -68,7 +68,12 @@ export class BlockCompletion {
   }
 
   /** `onMeasured` is called if the device has a block in the hour. */
-  async #completeHour(group: number, device: Buffer, bucket: number, onMeasured: (device: Buffer) => void) {
+  async #completeHour(
+    group: number,
+    device: DeviceBytes,
+    bucket: number,
+    onMeasured: (device: DeviceBytes) => void,
+  ) {
     const { steps, store } = this.#sending;
     const [stored, sent] = await Promise.all([
       steps.run(() => store.streaming.digests(device, bucket)),
@@ -79,7 +84,7 @@ export class BlockCompletion {
     if (stored.size > 0) onMeasured(device);
   }
 
-  async #sendMissing(group: number, device: Buffer, bucket: number, missing: string[]) {
+  async #sendMissing(group: number, device: DeviceBytes, bucket: number, missing: string[]) {
     const unread = new Set(missing);
     const count = await this.sendHour(group, device, bucket, 'completion', (digest) =>
       unread.delete(digest.toString('hex', 0, DIGEST_BYTES)),
@@ -89,7 +94,7 @@ export class BlockCompletion {
       throw new Incomplete(device, bucket, { unread: unread.size, missing: missing.length });
   }
 
-  async #namesOf(group: number, device: Buffer): Promise<Names> {
+  async #namesOf(group: number, device: DeviceBytes): Promise<Names> {
     const { steps, store } = this.#sending;
     const key = { group, bytes: device };
     const row = await steps.run(() => store.devices.device(key));
@@ -101,7 +106,7 @@ export class BlockCompletion {
 
   /** Also notes the digests as sent. */
   async #send(
-    { device, bucket, names, source }: { device: Buffer; bucket: number; names: Names; source: Source },
+    { device, bucket, names, source }: { device: DeviceBytes; bucket: number; names: Names; source: Source },
     blocks: StoredBlock[],
   ) {
     const { steps, store, records, mustSend } = this.#sending;
@@ -128,7 +133,7 @@ export class BlockCompletion {
 
 /** A read of an hour did not return all missing blocks. No watermark is sent then, and the next check compares the hour again. */
 class Incomplete extends Error {
-  constructor(device: Buffer, bucket: number, { unread, missing }: { unread: number; missing: number }) {
+  constructor(device: DeviceBytes, bucket: number, { unread, missing }: { unread: number; missing: number }) {
     const hour = new Date(bucket).toISOString();
     super(
       `${unread} of ${missing} missing blocks of device ${uuidText(device)} were not read in the hour ${hour}`,

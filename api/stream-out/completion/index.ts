@@ -1,3 +1,4 @@
+import type { DeviceBytes } from '../../../schema/ids.ts';
 import { HOUR_MS } from '../../../schema/rules.ts';
 import type { Leases, Steps } from '../../background/index.ts';
 import { createClosedHours } from '../../background/index.ts';
@@ -112,7 +113,7 @@ function createBatchesWithLatest({
   return async (group: number, hour: number, present: Progress) => {
     const isBehind = (present.get('latest') ?? 0) < hour;
     /** By id, because a device may have late messages of many hours. */
-    const measured: Map<string, Buffer> = new Map();
+    const measured: Map<string, DeviceBytes> = new Map();
     await blocks.complete(group, hour, (device) => {
       if (!isBehind) measured.set(device.toString('latin1'), device);
     });

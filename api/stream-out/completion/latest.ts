@@ -1,5 +1,5 @@
 import { forEachConcurrently } from '../../../common/concurrency.ts';
-import { uuidText } from '../../../schema/ids.ts';
+import { type DeviceBytes, uuidText } from '../../../schema/ids.ts';
 import { chunks, type OutRecord } from '../kafka/sender.ts';
 import { DEVICES_AT_ONCE, type Sending } from './sending.ts';
 
@@ -9,7 +9,7 @@ const LATEST_AT_ONCE = 2000;
 export async function sendLatest(
   sending: Sending,
   group: number,
-  devices: Iterable<Buffer> | AsyncIterable<Buffer>,
+  devices: Iterable<DeviceBytes> | AsyncIterable<DeviceBytes>,
 ) {
   let waiting: OutRecord[] = [];
   const flush = async () => {
@@ -27,7 +27,7 @@ export async function sendLatest(
 async function latestRecords(
   { store, steps, records }: Sending,
   group: number,
-  device: Buffer,
+  device: DeviceBytes,
 ): Promise<OutRecord[]> {
   const rows = await steps.run(() => store.fleet.latestOfDevice({ group, bytes: device }));
   return rows.flatMap((row) =>

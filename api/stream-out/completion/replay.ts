@@ -20,8 +20,9 @@ export function createReplay({
   sendAnnounced: ReturnType<typeof createAnnouncedCompletion>;
 }) {
   /**
-   * Sends whole hours again that overlap the range (epoch ms): their blocks, and the items that were committed in them. History has the
-   * samples of expired blocks, but a replay does not send them. Throws `TopicRefused`.
+   * Sends whole hours again that overlap the range (epoch ms): their blocks, and the items that were committed in
+   * them. History has the samples of expired blocks, but a replay does not send them.
+   * @throws `TopicRefused`
    */
   return async function replay(
     { from, to }: { from: number; to: number },

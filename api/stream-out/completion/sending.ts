@@ -1,3 +1,4 @@
+import type { DeviceBytes } from '../../../schema/ids.ts';
 import { iteratePages, type Steps } from '../../background/index.ts';
 import type { Store } from '../../store/index.ts';
 import type { OutRecord } from '../kafka/sender.ts';
@@ -11,9 +12,9 @@ export interface Sending {
   store: Pick<Store, 'streaming' | 'devices' | 'fleet' | 'events' | 'deadLetters' | 'alarms'>;
   steps: Steps;
   records: RecordMaker;
-  /** throws if the process ends before Kafka has the records */
+  /** @throws if the process ends before Kafka has the records */
   mustSend: (records: OutRecord[]) => Promise<void>;
 }
 
-export const devicesOf = ({ store, steps }: Sending, group: number): AsyncIterable<Buffer> =>
+export const devicesOf = ({ store, steps }: Sending, group: number): AsyncIterable<DeviceBytes> =>
   iteratePages((after) => steps.run(() => store.streaming.devicePage(group, null, after)));

@@ -30,7 +30,7 @@ export class SchemaRegistry {
     };
   }
 
-  /** Registers the schema (Avro) if the registry does not have it. `isNew`: this call registered it. Throws `RegistryError`. */
+  /** Registers the schema (Avro) if the registry does not have it. `isNew`: this call registered it. @throws `RegistryError` */
   async idOf(subject: string, schema: object): Promise<{ id: number; isNew: boolean }> {
     const path = `/subjects/${encodeURIComponent(subject)}`;
     const body = { schema: JSON.stringify(schema) };

@@ -111,8 +111,9 @@ export class KafkaSender {
   }
 
   /**
-   * Resolves when Kafka has the records; false: this process ends first. All records are of one topic, with at most MAX_REQUEST_BYTES
-   * unless there is only one record. Throws `TopicRefused` unless the sender waits for topics.
+   * Resolves when Kafka has the records; false: this process ends first. All records are of one topic, with at most
+   * MAX_REQUEST_BYTES unless there is only one record.
+   * @throws `TopicRefused` unless the sender waits for topics
    */
   send(records: OutRecord[]): Promise<boolean> {
     const sent = this.#turn.then(() => this.#sendNow(records));
@@ -166,7 +167,7 @@ export class KafkaSender {
     await this.#close();
   }
 
-  /** Throws `TopicRefused` unless the sender waits for topics. */
+  /** @throws `TopicRefused` unless the sender waits for topics */
   async #fail(error: unknown, topic: string) {
     const refusal = refusalOf(error, topic);
     this.#failingSince ||= performance.now();

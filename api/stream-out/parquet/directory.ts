@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { access, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { codeOf } from '../../../common/errors.ts';
 
 /** A directory or a bucket. Paths are relative and separated by `/`. */
 export interface Target {
@@ -59,10 +60,10 @@ async function syncFolder(folder: string) {
   }
 }
 
-/** Throws errors other than a missing file. */
+/** @throws errors other than a missing file */
 const orIfMissing =
   <T>(value: T): ((error: unknown) => T) =>
   (error) => {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return value;
+    if (codeOf(error) === 'ENOENT') return value;
     throw error;
   };

@@ -23,7 +23,7 @@ export function createS3Target(
   const urlOf = (path: string) =>
     `${endpoint}/${[...folder, ...path.split('/')].map(encodeURIComponent).join('/')}`;
 
-  /** Null: the object does not exist. Throws if S3 refused the request, or could not be reached. */
+  /** Null: the object does not exist. @throws if S3 refused the request, or could not be reached */
   async function request(
     method: string,
     path: string,

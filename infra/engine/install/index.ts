@@ -3,7 +3,7 @@ import { CASSANDRA_JARS, ensureJars, hasJars, type JarSet } from './jars.ts';
 
 /**
  * Finds a Java 17, and downloads the jars of a server (default: Cassandra) unless they exist.
- * @throws {MillraceError} `java_missing`, `tool_missing`, `install_failed`, `disk_full`
+ * @throws `java_missing`, `tool_missing`, `install_failed`, `disk_full`
  */
 export async function installEngine(
   engineDir: string,

@@ -45,7 +45,7 @@ export async function hasJars(engineDir: string, set: JarSet): Promise<boolean> 
   );
 }
 
-/** @returns the folder of the jars @throws {MillraceError} `install_failed`, `disk_full` */
+/** @returns the folder of the jars @throws `install_failed`, `disk_full` */
 export async function ensureJars(options: {
   engineDir: string;
   set: JarSet;
@@ -103,7 +103,7 @@ function isAlive(pid: number) {
   }
 }
 
-/** @throws {MillraceError} `disk_full` @throws {Error} when Maven fails; the message has its last lines */
+/** @throws `disk_full` @throws {Error} when Maven fails; the message has its last lines */
 async function fetchInto(
   folder: string,
   { pom, title, count, size }: JarSet,

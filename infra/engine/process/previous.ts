@@ -15,7 +15,7 @@ const NOTICE_MS = 1000;
 /**
  * Such as the database of a `npm run dev` that has just ended.
  * @param dataDir may not exist yet
- * @throws {MillraceError} `data_dir_taken` when a server runs there and does not stop in time
+ * @throws `data_dir_taken` when a server runs there and does not stop in time
  */
 export async function awaitPrevious(
   dataDir: string,

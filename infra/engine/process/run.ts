@@ -35,7 +35,7 @@ interface Server {
   memory: string;
 }
 
-/** @throws {MillraceError} `engine_failed`, `disk_full`, `data_dir_taken` */
+/** @throws `engine_failed`, `disk_full`, `data_dir_taken` */
 export async function runEngine({
   command,
   dir,

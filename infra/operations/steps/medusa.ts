@@ -14,7 +14,7 @@ export const medusa = (...words: string[]): string => command('medusa', ...words
  * Medusa connects to the other nodes by itself, and each node uses its own configuration file. A bucket on the command line would apply to
  * one node only.
  * @param location `s3:BUCKET` or `gcs:BUCKET`
- * @throws {MillraceError} `usage`
+ * @throws `usage`
  */
 export function storesTo(nodes: string[], location: string): Step[] {
   const [store = '', bucket = ''] = location.split(':');

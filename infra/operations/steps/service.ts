@@ -8,7 +8,7 @@ export const SERVICE = {
 
 /**
  * In Kubernetes only the operator stops and starts pods. In docker compose, compose.sh stops and starts the container.
- * @throws {MillraceError} `usage`
+ * @throws `usage`
  */
 export function expectService(reach: string) {
   if (!/\bkubernetes\.sh\b/.test(reach)) return;
@@ -18,7 +18,7 @@ export function expectService(reach: string) {
   );
 }
 
-/** @param instead sentence for the error message: the procedure for containers @throws {MillraceError} `usage` */
+/** @param instead sentence for the error message: the procedure for containers @throws `usage` */
 export function expectMachine(reach: string, instead: string) {
   if (!/\b(compose|kubernetes)\.sh\b/.test(reach)) return;
   throw new MillraceError('usage', `Containers have no packages and no settings of their own: ${instead}`);

@@ -37,7 +37,6 @@ export class Reader {
     return byte;
   }
 
-  /** A view of the blob, not a copy. */
   bytes(length: number): Uint8Array {
     const end = this.#at + length;
     if (end > this.#blob.length) {

@@ -59,7 +59,6 @@ export function missedIn(offsets: Float64Array): Int32Array {
   return missed;
 }
 
-/** The mean of all differences that are near the median. */
 function usualInterval(offsets: Float64Array): number {
   const steps = offsets.length - 1;
   const few = Math.min(LOOKED_AT, steps);

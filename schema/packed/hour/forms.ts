@@ -95,7 +95,6 @@ function readIndexes(reader: Reader, count: number, size: number) {
 }
 
 /** For few distinct values, such as the 4,096 steps of a 12-bit converter. Ascending: near values have near indexes */
-/** `table` ascends, so that near values have near indexes. */
 export type Table = { table: Float64Array; indexes: Float64Array };
 
 /** As a fraction of the number of samples. A larger table saves too little. */

@@ -10,7 +10,6 @@ export const zeros = (length: number): Integers => ({
   lo: new Int32Array(length),
 });
 
-/** Exact from -2^53 to 2^53. */
 export function fromNumbers(numbers: ArrayLike<number>): Integers {
   const integers = zeros(numbers.length);
   const { hi, lo } = integers;
@@ -22,7 +21,6 @@ export function fromNumbers(numbers: ArrayLike<number>): Integers {
   return integers;
 }
 
-/** Exact from -2^53 to 2^53. */
 export function toNumbers({ hi, lo }: Integers): Float64Array {
   const numbers = new Float64Array(hi.length);
   for (let i = 0; i < hi.length; i++) {

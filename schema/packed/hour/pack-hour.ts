@@ -5,21 +5,12 @@ import { varint } from './bytes.ts';
 import { packValues } from './forms.ts';
 import { packTimes } from './times.ts';
 
-/**
- * Version 2 of packed samples, for history: the compressed samples of one sensor in one hour. docs/reference/packed-form.md describes each
- * byte.
- *
- *     +---------+---------+-----------+--------+--------+
- *     | version | form of | number of | times  | values |
- *     | 1 byte  | values  | samples   |        |        |
- *     +---------+---------+-----------+--------+--------+
- */
+/** Compressed samples of one sensor in one hour. */
 export const HOUR_VERSION = 2;
 
 /**
  * Packs without loss in as few bytes as possible. If version 1 is smaller, as for a few samples, the result has version
  * 1. The call is synchronous. It takes 1 ms for an hour at 1 Hz, and 25 ms for the largest hour.
- * @param bucket start of the hour, in epoch ms
  * @param times epoch ms, strictly ascending, all within the hour
  * @param to after the last sample to pack, at most `from` + MAX_SAMPLES_PER_HISTORY_ROW
  * @throws {RangeError} when there is no sample, a sample is not of this hour, or there are too many samples

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { stampOf } from '../../../api/store/index.ts';
 import { createRegistryStore } from '../../../api/store/registry/index.ts';
 import { createSession } from '../../../api/store/sending/session.ts';
 import { groupOf, type Identity, identifyDevice } from '../../../schema/ids.ts';
@@ -104,7 +105,7 @@ test('Fleet count: sensor was written without the mark that its group changed: c
     bytes: Buffer.alloc(16, 7),
     type: 'Unmarked',
     registeredAt: now,
-    writeTimestamp: now * 1000,
+    writeTimestamp: stampOf(now),
   };
   for (const write of store.sensorWrites(key, [change], now).sensors) await store.commit(write);
   await until(async () => (await countAgain()).by_type.Unmarked === 1);

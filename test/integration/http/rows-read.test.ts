@@ -1,9 +1,16 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import type { Client } from 'cassandra-driver';
 import { createFleet, type Fleet } from '../../../api/store/devices/index.ts';
+import { stampOf } from '../../../api/store/index.ts';
 import { createRegistryStore, type RegistryStore } from '../../../api/store/registry/index.ts';
 import { createSession } from '../../../api/store/sending/session.ts';
-import { groupOf, type Identity, identifyDevice, identifySensor } from '../../../schema/ids.ts';
+import {
+  groupOf,
+  type Identity,
+  identifyDevice,
+  identifySensor,
+  type SensorIdentity,
+} from '../../../schema/ids.ts';
 import { useTestSystem } from '../../support/system/use.ts';
 
 const GROUPS = 4;
@@ -35,7 +42,7 @@ beforeAll(async () => {
 /** Every 150th device has a rare site, and its first sensor a rare type and name. */
 async function fill(store: RegistryStore) {
   const now = Date.now();
-  const stamp = now * 1000;
+  const stamp = stampOf(now);
   for (let from = 0; from < DEVICES; from += 50) {
     await Promise.all(Array.from({ length: 50 }, (_, index) => addDevice(from + index)));
   }
@@ -49,7 +56,7 @@ async function fill(store: RegistryStore) {
     await store.writeDevice(key, { name: `d${d}`, site, registeredAt: now }, stamp);
     await store.writeStatus(key, { state: isRare ? 'offline' : 'online' }, stamp);
     const changes = Array.from({ length: SENSORS_PER_DEVICE }, (_, s) => ({
-      bytes: (identifySensor(id, `s${s}`) as Identity).bytes,
+      bytes: (identifySensor(id, `s${s}`) as SensorIdentity).bytes,
       name: isRare && s === 0 ? 'rare' : `s${s}`,
       type: isRare && s === 0 ? 'rare' : 'usual',
       site,

@@ -4,7 +4,13 @@ import { createLearner, LearningLag } from '../../../api/history/baselines/learn
 import type { ClockGuard } from '../../../api/store/clock-guard.ts';
 import type { Store } from '../../../api/store/index.ts';
 import { Retry } from '../../../api/store/sending/retry.ts';
-import { groupOf, type Identity, identifyDevice, identifySensor } from '../../../schema/ids.ts';
+import {
+  groupOf,
+  type Identity,
+  identifyDevice,
+  identifySensor,
+  type SensorIdentity,
+} from '../../../schema/ids.ts';
 import { DAY_MS, dayOf } from '../../../schema/rules.ts';
 import type { TestSystem } from '../system/index.ts';
 import { until } from '../until.ts';
@@ -17,7 +23,7 @@ export const flatProfile = (mean: number, deviation: number) =>
 /** @param sensor names */
 export function keysOf(device: string, sensor: string) {
   const { id, bytes } = identifyDevice(device) as Identity;
-  const identity = identifySensor(id, sensor) as Identity;
+  const identity = identifySensor(id, sensor) as SensorIdentity;
   return { device: bytes, sensor: identity.bytes, key: `${id}/${identity.id}` };
 }
 

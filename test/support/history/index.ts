@@ -1,5 +1,11 @@
 import cassandra from 'cassandra-driver';
-import { groupOf, type Identity, identifyDevice, identifySensor } from '../../../schema/ids.ts';
+import {
+  groupOf,
+  type Identity,
+  identifyDevice,
+  identifySensor,
+  type SensorIdentity,
+} from '../../../schema/ids.ts';
 import { packSamples } from '../../../schema/packed/pack.ts';
 import { greaterValue, mergeSeries } from '../../../schema/packed/series.ts';
 import { hourStatisticsOf } from '../../../schema/packed/statistics.ts';
@@ -24,7 +30,7 @@ export async function openHistory(system: TestSystem) {
 
   function sensorOf(deviceName: string, sensorName: string) {
     const device = identifyDevice(deviceName) as Identity;
-    const sensor = identifySensor(device.id, sensorName) as Identity;
+    const sensor = identifySensor(device.id, sensorName) as SensorIdentity;
     return { group: groupOf(device.bytes, latestGroups), device: device.bytes, sensor: sensor.bytes };
   }
 

@@ -3,9 +3,15 @@ import pino from 'pino';
 import { createReading } from '../../../api/history/reading/index.ts';
 import { createLateWriter, LateArrivalNotes, LateDayNotes } from '../../../api/ingest/late-samples.ts';
 import { SampleWriter } from '../../../api/ingest/sample-writer.ts';
-import type { Store } from '../../../api/store/index.ts';
+import { type Store, stampOf } from '../../../api/store/index.ts';
 import { Retry } from '../../../api/store/sending/retry.ts';
-import { groupOf, type Identity, identifyDevice, identifySensor } from '../../../schema/ids.ts';
+import {
+  groupOf,
+  type Identity,
+  identifyDevice,
+  identifySensor,
+  type SensorIdentity,
+} from '../../../schema/ids.ts';
 import { mergeSeries } from '../../../schema/packed/series.ts';
 import { HOUR_MS } from '../../../schema/rules.ts';
 import { createMemoryStore } from '../memory-store/index.ts';
@@ -37,7 +43,7 @@ export async function createMemoryPath() {
 
   function keyOf(name: string, sensorName: string = 's') {
     const { id, bytes } = identifyDevice(name) as Identity;
-    const { bytes: sensor } = identifySensor(id, sensorName) as Identity;
+    const { bytes: sensor } = identifySensor(id, sensorName) as SensorIdentity;
     return { device: bytes, sensor, group: groupOf(bytes, GROUPS) };
   }
 
@@ -64,8 +70,8 @@ export async function createMemoryPath() {
 
   async function register(name: string, sensorName: string) {
     const { device: bytes, sensor, group } = keyOf(name, sensorName);
-    await store.write.registry.writeDevice({ group, bytes }, { name, registeredAt: 1 }, 1);
-    const change = { bytes: sensor, name: sensorName, registeredAt: 1, writeTimestamp: 1 };
+    await store.write.registry.writeDevice({ group, bytes }, { name, registeredAt: 1 }, stampOf(1));
+    const change = { bytes: sensor, name: sensorName, registeredAt: 1, writeTimestamp: stampOf(1) };
     for (const write of store.write.registry.sensorWrites({ group, bytes }, [change], 1).sensors) {
       await store.write.registry.commit(write);
     }

@@ -1,7 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Client } from 'cassandra-driver';
-import type { Store } from '../../../api/store/index.ts';
-import { groupOf, type Identity, identifyDevice, identifySensor } from '../../../schema/ids.ts';
+import { type Store, stampOf } from '../../../api/store/index.ts';
+import {
+  groupOf,
+  type Identity,
+  identifyDevice,
+  identifySensor,
+  type SensorIdentity,
+} from '../../../schema/ids.ts';
 import { DAY_MS, dayOf, HOUR_MS, PACKED_BEFORE_START_MS } from '../../../schema/rules.ts';
 import { createMemoryStore, readMemoryTables } from '../memory-store/index.ts';
 import type { Table } from '../memory-store/tables.ts';
@@ -137,7 +143,7 @@ function createDevices(suffix: string): SimulatedDevice[] {
       bytes,
       group: groupOf(bytes, 1),
       sensors: sensors.map((sensor) => {
-        const identity = identifySensor(id, sensor) as Identity;
+        const identity = identifySensor(id, sensor) as SensorIdentity;
         return { key: `${id}/${identity.id}`, bytes: identity.bytes };
       }),
     };
@@ -149,8 +155,8 @@ function createDevices(suffix: string): SimulatedDevice[] {
  * @param registeredAt epoch ms
  */
 export async function register(store: Store, device: SimulatedDevice, registeredAt: number) {
-  const changes = device.sensors.map(({ bytes }) => ({ bytes, registeredAt, writeTimestamp: 1 }));
-  await store.write.registry.writeDevice(device, { name: device.name, registeredAt }, 1);
+  const changes = device.sensors.map(({ bytes }) => ({ bytes, registeredAt, writeTimestamp: stampOf(1) }));
+  await store.write.registry.writeDevice(device, { name: device.name, registeredAt }, stampOf(1));
   const { indexes, sensors } = store.write.registry.sensorWrites(device, changes, registeredAt);
   for (const write of [...indexes, ...sensors]) await store.write.registry.commit(write);
 }

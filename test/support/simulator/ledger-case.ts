@@ -2,7 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from '@jest/globals';
-import { type Identity, identifyDevice, identifySensor, uuidText } from '../../../schema/ids.ts';
+import {
+  type Identity,
+  identifyDevice,
+  identifySensor,
+  type SensorIdentity,
+  uuidText,
+} from '../../../schema/ids.ts';
 import { sortMerge } from '../../../schema/packed/series.ts';
 import { bucketOf } from '../../../schema/rules.ts';
 import { noteOf } from '../../../simulator/ledger/format.ts';
@@ -23,7 +29,7 @@ type Row = { device: string; sensor: string; hour: number; samples: Samples; pac
 /** @param sensor names */
 function idsOf(device: string, sensor: string): { device: string; sensor: string } {
   const { id } = identifyDevice(device) as Identity;
-  const identity = identifySensor(id, sensor) as Identity;
+  const identity = identifySensor(id, sensor) as SensorIdentity;
   return { device: id, sensor: identity.id };
 }
 

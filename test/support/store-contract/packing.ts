@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import type { Store } from '../../../api/store/index.ts';
+import { type Store, stampOf } from '../../../api/store/index.ts';
 import { uuidBytes, uuidText } from '../../../schema/ids.ts';
 import { DAY_MS, HOUR_MS } from '../../../schema/rules.ts';
 import type { ContractSubject } from './cells.ts';
@@ -104,7 +104,7 @@ export function describePacking(subject: () => ContractSubject) {
       const group = newGroup();
       const devices = Array.from({ length: 150 }, newId);
       for (const bytes of devices)
-        await store.write.registry.writeDevice({ group, bytes }, { name: 'x', registeredAt: 5 }, 1);
+        await store.write.registry.writeDevice({ group, bytes }, { name: 'x', registeredAt: 5 }, stampOf(1));
       const found = await allOf((after) => store.packing.devicePage(group, after));
       expect(found.map(uuidText)).toEqual(devices.map(uuidText).sort());
 
@@ -114,7 +114,7 @@ export function describePacking(subject: () => ContractSubject) {
         bytes: sensor,
         name: 'temperature',
         registeredAt: 5,
-        writeTimestamp: 1,
+        writeTimestamp: stampOf(1),
       }));
       const { indexes, sensors: rows } = store.write.registry.sensorWrites({ group, bytes }, changes, 5);
       for (const write of [...indexes, ...rows]) await store.write.registry.commit(write);

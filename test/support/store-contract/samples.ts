@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import type { Store } from '../../../api/store/index.ts';
+import { type Store, stampOf } from '../../../api/store/index.ts';
 import { uuidBytes } from '../../../schema/ids.ts';
 import { packSamples } from '../../../schema/packed/pack.ts';
 import type { Numbers } from '../../../schema/packed/series.ts';
@@ -152,7 +152,7 @@ export function describeSamples(subject: () => ContractSubject) {
         await store.write.latest({ bytes: device, group, retiredAt: null }, [{ sensor: unknown, ts, value }]);
       }
       const registeredAt = 1;
-      const changes = [a, b].map((bytes) => ({ bytes, registeredAt, writeTimestamp: 1 }));
+      const changes = [a, b].map((bytes) => ({ bytes, registeredAt, writeTimestamp: stampOf(1) }));
       const { sensors } = store.write.registry.sensorWrites({ group, bytes: device }, changes, registeredAt);
       for (const write of sensors) await store.write.registry.commit(write);
       const rows = await store.devices.sensors({ group, bytes: device });

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import type { Store } from '../../../api/store/index.ts';
+import { type Store, stampOf } from '../../../api/store/index.ts';
 import { uuidBytes, uuidText } from '../../../schema/ids.ts';
 import { HOUR_MS, SENSORS_PER_PART } from '../../../schema/rules.ts';
 import type { ContractSubject } from './cells.ts';
@@ -76,7 +76,7 @@ export function describeStreaming(subject: () => ContractSubject) {
       const group = newGroup();
       const ids = Array.from({ length: 3 }, newId).sort((a, b) => (uuidText(a) < uuidText(b) ? -1 : 1));
       for (const bytes of ids)
-        await store.write.registry.writeDevice({ group, bytes }, { name: 'x', registeredAt: 5 }, 1);
+        await store.write.registry.writeDevice({ group, bytes }, { name: 'x', registeredAt: 5 }, stampOf(1));
       const from = async (first: Buffer | null) =>
         (await store.streaming.devicePage(group, first)).items.map(uuidText);
       expect(await from(null)).toEqual(ids.map(uuidText));

@@ -4,7 +4,7 @@ import type { Wanted } from '../../../api/alarms/rules/rule.ts';
 import { createReading } from '../../../api/history/reading/index.ts';
 import { createContext, UnwatchedTime } from '../../../api/observability/index.ts';
 import { readSettings } from '../../../common/settings/index.ts';
-import { type Identity, identifyDevice, identifySensor } from '../../../schema/ids.ts';
+import { type Identity, identifyDevice, identifySensor, type SensorIdentity } from '../../../schema/ids.ts';
 import { until } from '../until.ts';
 import { startMemoryPipeline } from './memory-pipeline.ts';
 
@@ -59,7 +59,7 @@ export async function startMemoryAlarms({
 
   const keyOf = (device: string, sensor: string) => {
     const { id, bytes } = identifyDevice(device) as Identity;
-    return { device: bytes, sensor: (identifySensor(id, sensor) as Identity).bytes };
+    return { device: bytes, sensor: (identifySensor(id, sensor) as SensorIdentity).bytes };
   };
 
   return {

@@ -8,7 +8,13 @@ import type { Message, Send } from '../../../api/ingest/pipeline.ts';
 import { createContext } from '../../../api/observability/index.ts';
 import type { connectStore } from '../../../api/store/index.ts';
 import { readSettings } from '../../../common/settings/index.ts';
-import { groupOf, type Identity, identifyDevice, identifySensor } from '../../../schema/ids.ts';
+import {
+  groupOf,
+  type Identity,
+  identifyDevice,
+  identifySensor,
+  type SensorIdentity,
+} from '../../../schema/ids.ts';
 import { parseTopic } from '../../../schema/topics.ts';
 import type { HeldWrites } from '../database/held-writes.ts';
 import { createMemoryStore } from '../memory-store/index.ts';
@@ -131,7 +137,7 @@ export async function startMemoryPipeline(
     /** @param from epoch ms @returns in order of time */
     async samples(device: string, sensor: string, from: number): Promise<Array<[ts: number, value: number]>> {
       const { id, bytes, group } = keyOf(device);
-      const identity = identifySensor(id, sensor) as Identity;
+      const identity = identifySensor(id, sensor) as SensorIdentity;
       const key = { device: bytes, sensor: identity.bytes, group };
       const range = { from, to: clock() + DAY_MS };
       const { times, values } = await reading.page(key, range, { order: 'asc', limit: MAX_SAMPLES });

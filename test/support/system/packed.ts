@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import { type Identity, identifyDevice, identifySensor } from '../../../schema/ids.ts';
+import { type Identity, identifyDevice, identifySensor, type SensorIdentity } from '../../../schema/ids.ts';
 import { mergeSeries } from '../../../schema/packed/series.ts';
 import { bucketOf, closingOf, HOUR_MS } from '../../../schema/rules.ts';
 import { createTestPacker } from '../history/packing.ts';
@@ -32,7 +32,7 @@ export function usePackedSystem({
 
   function keyOf(device: string, sensor: string = 's') {
     const { id, bytes } = identifyDevice(device) as Identity;
-    return { device: bytes, sensor: (identifySensor(id, sensor) as Identity).bytes };
+    return { device: bytes, sensor: (identifySensor(id, sensor) as SensorIdentity).bytes };
   }
 
   return {

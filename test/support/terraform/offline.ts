@@ -16,7 +16,7 @@ export type Terraform = { run: (directory: string, ...args: string[]) => Promise
 
 /**
  * Runs Terraform without a network, without the user's configuration, and with its data outside the repository.
- * @throws {MillraceError} `tool_missing`, with instructions for its installation
+ * @throws `tool_missing`, with instructions for its installation
  */
 export async function offlineTerraform(): Promise<Terraform> {
   const { terraform } = await findTools(['terraform']);

@@ -6,7 +6,13 @@ import fc from 'fast-check';
 import { MessageBatch } from '../../../api/ingest/decode/message-batch.ts';
 import { ReceiptTimes } from '../../../api/ingest/receipt-times.ts';
 import { blankDevice, blankSensor } from '../../../api/ingest/registry/cache.ts';
-import { type Identity, identifyDevice, identifySensor, uuidText } from '../../../schema/ids.ts';
+import {
+  type Identity,
+  identifyDevice,
+  identifySensor,
+  type SensorIdentity,
+  uuidText,
+} from '../../../schema/ids.ts';
 import { useDirectory } from '../../support/directory.ts';
 import { type MemoryPipeline, startMemoryPipeline } from '../../support/system/memory-pipeline.ts';
 
@@ -150,7 +156,7 @@ test('Values without a timestamp: refused because RELATIVE_TIMES is off: replays
 
 test('Values without a timestamp: process starts, and the newest sample is ahead of the clock: the value gets a later ms', () => {
   const device = blankDevice({ ...DEVICE, group: 0, retiredAt: null });
-  const { id, bytes } = identifySensor(DEVICE.id, 's') as Identity;
+  const { id, bytes } = identifySensor(DEVICE.id, 's') as SensorIdentity;
   const known = {
     ...blankSensor({ id, bytes, deviceName: 'd', name: 's', site: null }),
     ts: NOW + 500,

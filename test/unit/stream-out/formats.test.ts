@@ -4,13 +4,13 @@ import { decodeBatch, decodeWatermark } from '../../../api/stream-out/decoder.ts
 import { createEncoder, createSmallEncoder } from '../../../api/stream-out/encoder.ts';
 import { chunks, MAX_REQUEST_BYTES } from '../../../api/stream-out/kafka/sender.ts';
 import { createTimeText } from '../../../api/stream-out/records.ts';
-import { type Identity, identifyDevice, identifySensor } from '../../../schema/ids.ts';
+import { type Identity, identifyDevice, identifySensor, type SensorIdentity } from '../../../schema/ids.ts';
 import { packBlock } from '../../../schema/packed/block.ts';
 import { digestOf } from '../../../schema/packed/pack.ts';
 
 const BUCKET = Date.UTC(2026, 10, 21, 11);
 const device = identifyDevice('pump "7"') as Identity;
-const sensors = ['flow', 'heat'].map((name) => identifySensor(device.id, name) as Identity);
+const sensors = ['flow', 'heat'].map((name) => identifySensor(device.id, name) as SensorIdentity);
 const times = [BUCKET, BUCKET + 1, BUCKET + 3_599_999];
 const values = [
   [1.5, -0, 1e300],

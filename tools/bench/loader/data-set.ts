@@ -1,5 +1,12 @@
+import { stampOf } from '../../../api/store/index.ts';
 import type { RegistryStore } from '../../../api/store/registry/index.ts';
-import { groupOf, type Identity, identifyDevice, identifySensor } from '../../../schema/ids.ts';
+import {
+  groupOf,
+  type Identity,
+  identifyDevice,
+  identifySensor,
+  type SensorIdentity,
+} from '../../../schema/ids.ts';
 import { DAY_MS, HOUR_MS } from '../../../schema/rules.ts';
 import { createRandom } from '../../../simulator/random.ts';
 import { createDrift, rounded } from '../../../simulator/signals/components.ts';
@@ -57,7 +64,7 @@ export const fleetOf = ({
 
 function loadedSensor(deviceId: string, index: number): LoadedSensor {
   const name = `sensor-${String(index).padStart(SENSOR_DIGITS, '0')}`;
-  const { bytes } = identifySensor(deviceId, name) as Identity;
+  const { bytes } = identifySensor(deviceId, name) as SensorIdentity;
   return { name, bytes };
 }
 
@@ -68,7 +75,7 @@ export async function register(
   { now, intervalMs }: { now: number; intervalMs: number },
 ) {
   const key = { group, bytes };
-  const stamp = now * 1000;
+  const stamp = stampOf(now);
   await registry.writeDevice(key, { name, site: SITE, registeredAt: now }, stamp);
   const changes = sensors.map((sensor) => ({
     bytes: sensor.bytes,

@@ -1,7 +1,13 @@
 import { connect } from '../../../api/store/connect.ts';
 import { connectStore } from '../../../api/store/index.ts';
 import type { Config } from '../../../common/settings/config.ts';
-import { groupOf, type Identity, identifyDevice, identifySensor } from '../../../schema/ids.ts';
+import {
+  groupOf,
+  type Identity,
+  identifyDevice,
+  identifySensor,
+  type SensorIdentity,
+} from '../../../schema/ids.ts';
 import { yearOf } from '../../../schema/rules.ts';
 import type { Target } from './kinds.ts';
 
@@ -15,7 +21,7 @@ export async function openStoreReader({ cql, retention }: Config) {
 
   function keyOf({ device, sensor }: Target) {
     const { id, bytes } = identifyDevice(device) as Identity;
-    const identity = identifySensor(id, sensor) as Identity;
+    const identity = identifySensor(id, sensor) as SensorIdentity;
     return { group: groupOf(bytes, retention.latestGroups), device: bytes, sensor: identity.bytes };
   }
 

@@ -5,7 +5,13 @@ import { createPreparedWrites } from '../../../api/store/sending/frames.ts';
 import type { PendingRow } from '../../../api/store/sending/pending-rows.ts';
 import type { Session } from '../../../api/store/sending/session.ts';
 import { readSettings } from '../../../common/settings/index.ts';
-import { groupOf, type Identity, identifyDevice, identifySensor } from '../../../schema/ids.ts';
+import {
+  groupOf,
+  type Identity,
+  identifyDevice,
+  identifySensor,
+  type SensorIdentity,
+} from '../../../schema/ids.ts';
 import { Latencies as Histogram } from '../../../simulator/meter.ts';
 import { pace } from '../load/open-loop.ts';
 import { createClocks, createDevices, deviceName, STEP_MS, sensorName } from '../load/payloads.ts';
@@ -98,7 +104,7 @@ function createWriter({ devices: count, sensors, samples }: Shape): () => Promis
 function identify(number: number, sensors: number) {
   const { id, bytes: device } = identifyDevice(deviceName(number)) as Identity;
   const ids = Array.from({ length: sensors }, (_, index) => {
-    const identity = identifySensor(id, sensorName(index)) as Identity;
+    const identity = identifySensor(id, sensorName(index)) as SensorIdentity;
     return identity.bytes;
   });
   return { device, group: groupOf(device, retention.latestGroups), ids };

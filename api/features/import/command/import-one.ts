@@ -20,7 +20,7 @@ import { proposalLines, proposeFor, siteOfPath } from './proposal.ts';
 /** The file of refused lines has the name of the imported file with this suffix. */
 export const REFUSED_SUFFIX = '.refused.csv';
 
-/** Returns the number of refused samples and lines. Throws `failed` after a stop. */
+/** Returns the number of refused samples and lines. @throws `failed` after a stop */
 export async function importOne(
   ingest: Ingest,
   file: Parameters<typeof importFile>[1],

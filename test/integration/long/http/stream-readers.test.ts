@@ -13,7 +13,7 @@ import { NOBODY } from '../../../../api/live/index.ts';
 import type { LiveItem } from '../../../../api/live/messages.ts';
 import { createMetrics } from '../../../../api/observability/metrics.ts';
 import { statsOf } from '../../../../api/observability/process-stats.ts';
-import { type Identity, identifySensor } from '../../../../schema/ids.ts';
+import { identifySensor, type SensorIdentity } from '../../../../schema/ids.ts';
 import { type EventStream, openStream } from '../../../support/http/event-stream.ts';
 import { listening } from '../../../support/http/listening.ts';
 import { useDevice, useStore, useTestSystem } from '../../../support/system/use.ts';
@@ -101,7 +101,7 @@ async function open(query: string = '', lastId?: string) {
 
 const item = (value: number, name: string = 's') => ({
   device_id: ID,
-  sensor_id: (identifySensor(ID, name) as Identity).id,
+  sensor_id: (identifySensor(ID, name) as SensorIdentity).id,
   device: 'd',
   name,
   type: null,

@@ -2,7 +2,12 @@ import { describe, expect, test } from '@jest/globals';
 import { readBirth } from '../../../../api/ingest/registry/birth-message.ts';
 import { admit } from '../../../../api/ingest/registry/births.ts';
 import { blankDevice, blankSensor } from '../../../../api/ingest/registry/cache.ts';
-import { type Identity, identifyDevice, identifySensor } from '../../../../schema/ids.ts';
+import {
+  type Identity,
+  identifyDevice,
+  identifySensor,
+  type SensorIdentity,
+} from '../../../../schema/ids.ts';
 
 const DEVICE = identifyDevice('pump') as Identity;
 const NOW = Date.UTC(2026, 10, 22);
@@ -97,7 +102,7 @@ describe('Birth', () => {
 test('Birth message: device has 9,999 of 10,000 sensors: one new sensor is accepted, the next one refused', () => {
   const device = blankDevice({ id: DEVICE.id, bytes: DEVICE.bytes, group: 0, name: null, retiredAt: null });
   for (let at = 0; at < 9_999; at++) {
-    const { id, bytes } = identifySensor(DEVICE.id, `s${at}`) as Identity;
+    const { id, bytes } = identifySensor(DEVICE.id, `s${at}`) as SensorIdentity;
     device.sensors.set(id, blankSensor({ id, bytes, deviceName: null, name: null, site: null }));
   }
   const birth = read({ sensors: ['new', 's0', 'more', 's1'].map((sensor_id) => ({ sensor_id })) });

@@ -1,12 +1,17 @@
 import { expect, test } from '@jest/globals';
 import { blankDevice, blankSensor, DeviceCache, MAX_ENTRIES } from '../../../../api/ingest/registry/cache.ts';
-import { type Identity, identifyDevice, identifySensor } from '../../../../schema/ids.ts';
+import {
+  type Identity,
+  identifyDevice,
+  identifySensor,
+  type SensorIdentity,
+} from '../../../../schema/ids.ts';
 
 function deviceOf(name: string, sensors: number) {
   const { id, bytes } = identifyDevice(name) as Identity;
   const device = blankDevice({ id, bytes, group: 0, name, retiredAt: null });
   for (let index = 0; index < sensors; index++) {
-    const sensor = identifySensor(id, `s${index}`) as Identity;
+    const sensor = identifySensor(id, `s${index}`) as SensorIdentity;
     device.sensors.set(sensor.id, blankSensor({ ...sensor, deviceName: name, site: null }));
   }
   return device;

@@ -1,6 +1,11 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type Identity, identifyDevice, identifySensor } from '../../../../schema/ids.ts';
+import {
+  type Identity,
+  identifyDevice,
+  identifySensor,
+  type SensorIdentity,
+} from '../../../../schema/ids.ts';
 import { greaterValue } from '../../../../schema/packed/series.ts';
 import { useCleanUps } from '../../../support/clean-ups.ts';
 import { startMemoryPipeline } from '../../../support/system/memory-pipeline.ts';
@@ -13,7 +18,7 @@ const afterwards = useCleanUps();
 
 function sensorId(device: string, sensor: string): string {
   const { id } = identifyDevice(device) as Identity;
-  return (identifySensor(id, sensor) as Identity).id;
+  return (identifySensor(id, sensor) as SensorIdentity).id;
 }
 
 /** A sample of a message. `offset`: ms after NOW */

@@ -1,6 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import { createEncoder } from '../../../../api/stream-out/encoder.ts';
-import { type Identity, identifyDevice, identifySensor } from '../../../../schema/ids.ts';
+import {
+  type Identity,
+  identifyDevice,
+  identifySensor,
+  type SensorIdentity,
+} from '../../../../schema/ids.ts';
 import { packBlock } from '../../../../schema/packed/block.ts';
 import { digestOf } from '../../../../schema/packed/pack.ts';
 import {
@@ -22,7 +27,7 @@ import {
 const afterwards = useCleanUps();
 
 const device = identifyDevice('collar') as Identity;
-const sensorOf = (name: string) => identifySensor(device.id, name) as Identity;
+const sensorOf = (name: string) => identifySensor(device.id, name) as SensorIdentity;
 
 function recordOf(
   sensors: Record<string, Samples>,

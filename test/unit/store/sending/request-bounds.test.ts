@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 import cassandra from 'cassandra-driver';
 import fc from 'fast-check';
 import { blankDevice, blankSensor } from '../../../../api/ingest/registry/cache.ts';
-import type { Store } from '../../../../api/store/index.ts';
+import { type Store, stampOf } from '../../../../api/store/index.ts';
 import { createNewestReads } from '../../../../api/store/latest/reads.ts';
 import { createSession } from '../../../../api/store/sending/session.ts';
 import { uuidText } from '../../../../schema/ids.ts';
@@ -207,7 +207,7 @@ test.each([
         site: 's',
         label: name,
         registeredAt: NOW,
-        writeTimestamp: NOW,
+        writeTimestamp: stampOf(NOW),
       }));
       const { indexes, sensors } = store.write.registry.sensorWrites(
         { group: 0, bytes: idOf(1) },
