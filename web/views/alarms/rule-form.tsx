@@ -295,14 +295,14 @@ function unitText(sent: ScopeUnit | null, scale: Scale): string {
 const MINUTE_MS = 60_000;
 
 /** Returns the text of a condition, with the limits in the scale. */
-export function conditionText(
-  { kind, limit, clear, for_ms, for_samples, intervals }: AlarmCondition,
-  scale: Scale,
-): string {
+export function conditionText(condition: AlarmCondition, scale: Scale): string {
+  const { kind, for_ms } = condition;
   const held = for_ms ? ` for ${Number((for_ms / MINUTE_MS).toPrecision(3))} min` : '';
-  if (kind === 'absent') return for_ms ? `absent${held}` : `absent for ${intervals ?? 3} intervals`;
+  if (condition.kind === 'absent')
+    return for_ms ? `absent${held}` : `absent for ${condition.intervals ?? 3} intervals`;
+  const { limit, clear, for_samples } = condition;
   const unit = `${scale.unit && ` ${scale.unit}`}${kind === 'rate' ? ' per second' : ''}`;
-  const written = (limits: number | number[] = []) =>
+  const written = (limits: number | number[]) =>
     `${[limits]
       .flat()
       .map((sent) => limitText(scaleOfKind(scale, kind), sent))
@@ -364,8 +364,9 @@ const scaleOfKind = (scale: Scale, kind: Typed['kind']): Scale =>
 
 /** @returns stored limits of a rule, by form field */
 function limitsOf({ condition }: Pick<Partial<AlarmRule>, 'condition'>): { [field in LimitField]?: number } {
-  const [limit, high] = [condition?.limit ?? []].flat();
-  const [clear, clearHigh] = [condition?.clear ?? []].flat();
+  const limited = condition?.kind === 'absent' ? undefined : condition;
+  const [limit, high] = [limited?.limit ?? []].flat();
+  const [clear, clearHigh] = [limited?.clear ?? []].flat();
   return {
     ...(limit !== undefined && { limit }),
     ...(high !== undefined && { high }),
@@ -403,8 +404,8 @@ export function typedOf(rule: Partial<AlarmRule>, scale: Scale = PLAIN): Typed {
     clear: limitIn('clear'),
     clearHigh: limitIn('clearHigh'),
     minutes: condition?.for_ms === undefined ? '' : String(condition.for_ms / MINUTE_MS),
-    samples: textOf(condition?.for_samples),
-    intervals: textOf(condition?.intervals),
+    samples: textOf(condition?.kind === 'absent' ? undefined : condition?.for_samples),
+    intervals: textOf(condition?.kind === 'absent' ? condition.intervals : undefined),
     severity,
     text,
   };

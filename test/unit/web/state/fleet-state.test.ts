@@ -28,6 +28,7 @@ const awayItem = (device_id: string, state: DeviceItem['state'] = 'offline'): De
   site: null,
   label: null,
   state,
+  online: state === 'online',
   last_seen: null,
 });
 

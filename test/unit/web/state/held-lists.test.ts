@@ -78,6 +78,7 @@ describe('List of a whole fleet', () => {
       site: null,
       label: null,
       state: index === 0 ? ('online' as const) : ('offline' as const),
+      online: index === 0,
       last_seen: null,
     }));
     expect(matchingDevices(devices, query('name=AT')).map(({ name }) => name)).toEqual(['gate']);
