@@ -1,7 +1,7 @@
 /** Options of all test projects. Node.js runs the ES modules directly, with their types removed. */
 const common = {
   testEnvironment: 'node',
-  transform: { '\\.ts$': '<rootDir>/test/support/strip-types.js' },
+  transform: { '\\.ts$': '<rootDir>/test/support/strip-types.ts' },
   extensionsToTreatAsEsm: ['.ts'],
 };
 

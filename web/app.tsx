@@ -4,9 +4,9 @@ import { signal } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import { render } from 'preact';
 import { useEffect, useErrorBoundary, useRef, useState } from 'preact/hooks';
-import { createClient } from './api/client.ts';
+import { Client } from './api/client.ts';
 import { Problem, toProblem } from './api/request.ts';
-import { createStream, lazily, viaWorker } from './api/stream/index.ts';
+import { lazily, Stream, viaWorker } from './api/stream/index.ts';
 import streamWorker from './api/stream/worker.ts?worker&url';
 import { Header, HeaderBar } from './kit/header.tsx';
 import { Notice, ProblemNotice } from './kit/notice.tsx';
@@ -16,7 +16,7 @@ import { createRouter, routeOf } from './routes.ts';
 import { createClock, fetchSettingClock } from './state/clock.ts';
 import { NO_IMPORT, ServicesContext, useServices, useTitle } from './state/hooks.ts';
 import { createVocabulary } from './state/lists.ts';
-import { createLive, useFiguresAlone } from './state/live.ts';
+import { Live, useFiguresAlone } from './state/live.ts';
 import { createComparison, createPreferences, openStorage } from './state/preferences.ts';
 import { createSession, fetchWithSession } from './state/session.ts';
 import { createThresholdMemory } from './state/thresholds.ts';
@@ -250,10 +250,10 @@ const ways = [
   lazily(async () => (await import('./api/stream/fallback.ts')).alone(EventSource)),
 ];
 const services = {
-  client: createClient({ fetch: fetchWithSession(ask, session) }),
+  client: new Client({ fetch: fetchWithSession(ask, session) }),
   session,
-  live: createLive({
-    openStream: (listeners) => createStream({ ways, page: window, onRefused: session.refresh, ...listeners }),
+  live: new Live({
+    openStream: (listeners) => new Stream({ ways, page: window, onRefused: session.refresh, ...listeners }),
     requestFrame: (run) => requestAnimationFrame(run),
     isHidden: () => document.hidden,
   }),

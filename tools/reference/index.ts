@@ -4,29 +4,31 @@ import { parseFlags } from '../../common/flags.ts';
 import { envExample, settingsPage } from '../../common/settings/documents.ts';
 import { kafkaTopics } from './kafka-topics.ts';
 import { tablesPage } from './tables.ts';
+import { webTypes } from './web-types.ts';
 
 const ROOT = new URL('../../', import.meta.url);
 
-/** The generated documents by path. Tests compare each document with its source. */
+/** The generated files by path. Tests compare each file with its source. */
 const DOCUMENTS = {
   '.env.example': envExample,
   'docs/reference/settings.md': settingsPage,
   'docs/reference/tables.md': tablesPage,
   'docs/reference/kafka-topics.asyncapi.json': kafkaTopics,
+  'web/api/schemas.ts': webTypes,
 };
 
 await runCommand(async () => {
   parseFlags(
     {
       command: 'npm run docs:reference --',
-      help: 'Writes .env.example, the pages of settings and tables, and the topics of Kafka from the code.',
+      help: 'Writes .env.example, the pages of settings and tables, the topics of Kafka, and the types of the dashboard from the code.',
       examples: ['npm run docs:reference'],
       flags: {},
     },
     process.argv.slice(2),
   );
   for (const [path, write] of Object.entries(DOCUMENTS)) {
-    writeFileSync(new URL(path, ROOT), write());
+    writeFileSync(new URL(path, ROOT), await write());
     console.log(`${path} is written`);
   }
 });

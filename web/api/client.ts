@@ -44,210 +44,270 @@ const sensorPath = (device: string, sensor: string) =>
   `/devices/${segment(device)}/sensors/${segment(sensor)}`;
 
 /**
- * Creates the client of the API, with a method for each route that the dashboard uses. Each method may throw a Problem, or an
+ * The client of the API, with a method for each route that the dashboard uses. Each method may throw a Problem, or an
  * AbortError after `signal` aborts.
  */
-export function createClient({ fetch }: { fetch: typeof globalThis.fetch }) {
+export class Client {
   // `requestOk` is for answers without a body, because an unread body keeps its connection open.
-  const { get, requestOk, read, request } = createRequests({ fetch });
+  readonly #requests: ReturnType<typeof createRequests>;
+  readonly #options: { fetch: typeof globalThis.fetch; limit?: Limit };
 
-  return {
-    /** Reads the readiness of the API. This route needs no token. */
-    readiness: async (signal?: AbortSignal): Promise<Readiness> =>
-      (await request('/readyz', signal, { base: '' })).json(),
+  /** @param options `limit`: limit of the concurrent requests for series and samples */
+  constructor(options: { fetch: typeof globalThis.fetch; limit?: Limit }) {
+    this.#requests = createRequests(options);
+    this.#options = options;
+  }
 
-    latest: (query: Query, signal?: AbortSignal): Promise<Page<LatestItem>> => get('/latest', query, signal),
+  /** Returns a client for a page with many charts, so that only a few of its requests run at once. */
+  withLimit(limit: Limit): Client {
+    return new Client({ ...this.#options, limit });
+  }
 
-    fleet: (signal?: AbortSignal): Promise<FleetInfo> => get('/fleet', {}, signal),
+  /** Reads the readiness of the API. This route needs no token. */
+  async readiness(signal?: AbortSignal): Promise<Readiness> {
+    return (await this.#requests.request('/readyz', signal, { base: '' })).json();
+  }
 
-    outliers: (query: Query, signal?: AbortSignal): Promise<OutlierPage> => get('/outliers', query, signal),
+  latest(query: Query, signal?: AbortSignal): Promise<Page<LatestItem>> {
+    return this.#requests.get('/latest', query, signal);
+  }
 
-    outlierGroups: (query: Query, signal?: AbortSignal): Promise<OutlierGroupPage> =>
-      get('/outliers/groups', query, signal),
+  fleet(signal?: AbortSignal): Promise<FleetInfo> {
+    return this.#requests.get('/fleet', {}, signal);
+  }
 
-    devices: (query: Query, signal?: AbortSignal): Promise<Page<DeviceItem>> =>
-      get('/devices', query, signal),
+  outliers(query: Query, signal?: AbortSignal): Promise<OutlierPage> {
+    return this.#requests.get('/outliers', query, signal);
+  }
 
-    /** @returns search results, the best match first */
-    search: (text: string, signal?: AbortSignal): Promise<{ items: SearchResult[]; more: boolean }> =>
-      get('/search', { q: text }, signal),
+  outlierGroups(query: Query, signal?: AbortSignal): Promise<OutlierGroupPage> {
+    return this.#requests.get('/outliers/groups', query, signal);
+  }
 
-    device: (device: string, signal?: AbortSignal): Promise<DeviceInfo> =>
-      get(`/devices/${segment(device)}`, {}, signal),
+  devices(query: Query, signal?: AbortSignal): Promise<Page<DeviceItem>> {
+    return this.#requests.get('/devices', query, signal);
+  }
 
-    /** @returns events, newest first */
-    events: (device: string, query: Query, signal?: AbortSignal): Promise<Page<DeviceEvent>> =>
-      get(`/devices/${segment(device)}/events`, query, signal),
+  /** @returns search results, the best match first */
+  search(text: string, signal?: AbortSignal): Promise<{ items: SearchResult[]; more: boolean }> {
+    return this.#requests.get('/search', { q: text }, signal);
+  }
 
-    unwatched: (query: Query, signal?: AbortSignal): Promise<UnwatchedTime> =>
-      get('/pipeline/unwatched', query, signal),
+  device(device: string, signal?: AbortSignal): Promise<DeviceInfo> {
+    return this.#requests.get(`/devices/${segment(device)}`, {}, signal);
+  }
 
-    /** Retires a device: removes it from the fleet. */
-    async retire(device: string, signal?: AbortSignal): Promise<void> {
-      await requestOk(`/devices/${segment(device)}`, signal, { method: 'DELETE' });
-    },
+  /** @returns events, newest first */
+  events(device: string, query: Query, signal?: AbortSignal): Promise<Page<DeviceEvent>> {
+    return this.#requests.get(`/devices/${segment(device)}/events`, query, signal);
+  }
 
-    sensor: (
-      device: string,
-      sensor: string,
-      signal?: AbortSignal,
-    ): Promise<SensorInfo & { device_id: string }> => get(sensorPath(device, sensor), {}, signal),
+  unwatched(query: Query, signal?: AbortSignal): Promise<UnwatchedTime> {
+    return this.#requests.get('/pipeline/unwatched', query, signal);
+  }
 
-    /** @returns the baseline of each hour of the current day */
-    baseline: (device: string, sensor: string, signal?: AbortSignal): Promise<{ hours: BaselineHour[] }> =>
-      get(`${sensorPath(device, sensor)}/baseline`, {}, signal),
+  /** Retires a device: removes it from the fleet. */
+  async retire(device: string, signal?: AbortSignal): Promise<void> {
+    await this.#requests.requestOk(`/devices/${segment(device)}`, signal, { method: 'DELETE' });
+  }
 
-    /** @returns samples, newest first */
-    measurements: (
-      device: string,
-      sensor: string,
-      query: Query,
-      signal?: AbortSignal,
-    ): Promise<Page<Measurement>> => get(`${sensorPath(device, sensor)}/measurements`, query, signal),
+  sensor(device: string, sensor: string, signal?: AbortSignal): Promise<SensorInfo & { device_id: string }> {
+    return this.#requests.get(sensorPath(device, sensor), {}, signal);
+  }
 
-    /**
-     * Reads all samples of a range with one request.
-     *
-     * @returns samples, oldest first; `ts`: their times in epoch ms
-     */
-    async samples(
-      device: string,
-      sensor: string,
-      query: Query,
-      signal?: AbortSignal,
-    ): Promise<{ ts: number[]; value: number[] }> {
-      const path = `${sensorPath(device, sensor)}/measurements${toQuery({ ...query, order: 'asc' })}`;
-      return readCsv(await read(path, signal, { type: 'text/csv' }));
-    },
+  /** @returns the baseline of each hour of the current day */
+  baseline(device: string, sensor: string, signal?: AbortSignal): Promise<{ hours: BaselineHour[] }> {
+    return this.#requests.get(`${sensorPath(device, sensor)}/baseline`, {}, signal);
+  }
 
-    /** @returns URL of an export file, which the browser streams to disk */
-    exportHref: (device: string, sensor: string, query: Query & { format: 'csv' | 'ndjson' }): string =>
-      `${BASE}${sensorPath(device, sensor)}/measurements${toQuery({ ...query, order: 'asc' })}`,
+  /** @returns samples, newest first */
+  measurements(
+    device: string,
+    sensor: string,
+    query: Query,
+    signal?: AbortSignal,
+  ): Promise<Page<Measurement>> {
+    return this.#requests.get(`${sensorPath(device, sensor)}/measurements`, query, signal);
+  }
 
-    series: (device: string, sensor: string, query: Query, signal?: AbortSignal): Promise<Series> =>
-      get(`${sensorPath(device, sensor)}/series`, query, signal),
+  /**
+   * Reads all samples of a range with one request.
+   *
+   * @returns samples, oldest first; `ts`: their times in epoch ms
+   */
+  async samples(
+    device: string,
+    sensor: string,
+    query: Query,
+    signal?: AbortSignal,
+  ): Promise<{ ts: number[]; value: number[] }> {
+    const path = `${sensorPath(device, sensor)}/measurements${toQuery({ ...query, order: 'asc' })}`;
+    return this.#limited(
+      async () => readCsv(await this.#requests.read(path, signal, { type: 'text/csv' })),
+      signal,
+    );
+  }
 
-    /** @returns annotations, newest first */
-    annotations: (query: Query, signal?: AbortSignal): Promise<Page<Annotation>> =>
-      get('/annotations', query, signal),
+  /** @returns URL of an export file, which the browser streams to disk */
+  exportHref(device: string, sensor: string, query: Query & { format: 'csv' | 'ndjson' }): string {
+    return `${BASE}${sensorPath(device, sensor)}/measurements${toQuery({ ...query, order: 'asc' })}`;
+  }
 
-    /** @param annotation `ts`: time of the annotation in epoch ms */
-    async annotate(annotation: { text: string; ts: number; device?: string }): Promise<void> {
-      await read('/annotations', undefined, { method: 'POST', body: annotation });
-    },
+  series(device: string, sensor: string, query: Query, signal?: AbortSignal): Promise<Series> {
+    return this.#limited(
+      () => this.#requests.get(`${sensorPath(device, sensor)}/series`, query, signal),
+      signal,
+    );
+  }
 
-    async removeAnnotation({ id, device_id }: Pick<Annotation, 'id' | 'device_id'>): Promise<void> {
-      await requestOk(`/annotations/${segment(id)}${toQuery({ device: device_id })}`, undefined, {
+  /** @returns annotations, newest first */
+  annotations(query: Query, signal?: AbortSignal): Promise<Page<Annotation>> {
+    return this.#requests.get('/annotations', query, signal);
+  }
+
+  /** @param annotation `ts`: time of the annotation in epoch ms */
+  async annotate(annotation: { text: string; ts: number; device?: string }): Promise<void> {
+    await this.#requests.read('/annotations', undefined, { method: 'POST', body: annotation });
+  }
+
+  async removeAnnotation({ id, device_id }: Pick<Annotation, 'id' | 'device_id'>): Promise<void> {
+    await this.#requests.requestOk(
+      `/annotations/${segment(id)}${toQuery({ device: device_id })}`,
+      undefined,
+      {
         method: 'DELETE',
-      });
-    },
+      },
+    );
+  }
 
-    /** @returns alarms, newest first */
-    alarms: (query: Query, signal?: AbortSignal): Promise<Page<Alarm>> => get('/alarms', query, signal),
+  /** @returns alarms, newest first */
+  alarms(query: Query, signal?: AbortSignal): Promise<Page<Alarm>> {
+    return this.#requests.get('/alarms', query, signal);
+  }
 
-    async acknowledgeAlarm(id: string, given: { by?: string; comment?: string }): Promise<void> {
-      await read(`/alarms/${segment(id)}/acknowledge`, undefined, { method: 'POST', body: given });
-    },
+  async acknowledgeAlarm(id: string, given: { by?: string; comment?: string }): Promise<void> {
+    await this.#requests.read(`/alarms/${segment(id)}/acknowledge`, undefined, {
+      method: 'POST',
+      body: given,
+    });
+  }
 
-    /** @param given `until`: time in epoch ms at which the shelving ends */
-    async shelveAlarm(id: string, given: { until: number; by?: string; comment?: string }): Promise<void> {
-      await read(`/alarms/${segment(id)}/shelve`, undefined, { method: 'POST', body: given });
-    },
+  /** @param given `until`: time in epoch ms at which the shelving ends */
+  async shelveAlarm(id: string, given: { until: number; by?: string; comment?: string }): Promise<void> {
+    await this.#requests.read(`/alarms/${segment(id)}/shelve`, undefined, { method: 'POST', body: given });
+  }
 
-    /**
-     * @param content a file, or whole lines of a file
-     * @param type media type of the content
-     * @returns the result; the API answers after it has committed the samples
-     */
-    async importPiece(content: Blob, type: string, query: Query, signal: AbortSignal): Promise<Imported> {
-      const options = { method: 'POST' as const, file: { type, content } };
-      return JSON.parse(await read(`/import${toQuery(query)}`, signal, options));
-    },
+  /**
+   * @param content a file, or whole lines of a file
+   * @param type media type of the content
+   * @returns the result; the API answers after it has committed the samples
+   */
+  async importPiece(content: Blob, type: string, query: Query, signal: AbortSignal): Promise<Imported> {
+    const options = { method: 'POST' as const, file: { type, content } };
+    return JSON.parse(await this.#requests.read(`/import${toQuery(query)}`, signal, options));
+  }
 
-    /** @param content beginning of a file @returns options that describe the file */
-    async importProposal(content: Blob, type: string): Promise<ImportProposal> {
-      const options = { method: 'POST' as const, file: { type, content } };
-      return JSON.parse(await read('/import/proposal', undefined, options));
-    },
+  /** @param content beginning of a file @returns options that describe the file */
+  async importProposal(content: Blob, type: string): Promise<ImportProposal> {
+    const options = { method: 'POST' as const, file: { type, content } };
+    return JSON.parse(await this.#requests.read('/import/proposal', undefined, options));
+  }
 
-    /** @returns alarm rules, sorted by name */
-    alarmRules: (signal?: AbortSignal): Promise<{ items: AlarmRule[] }> => get('/alarm-rules', {}, signal),
+  /** @returns alarm rules, sorted by name */
+  alarmRules(signal?: AbortSignal): Promise<{ items: AlarmRule[] }> {
+    return this.#requests.get('/alarm-rules', {}, signal);
+  }
 
-    /** @param id id of the rule to replace; null: the API creates a new rule */
-    async saveAlarmRule(rule: WantedAlarmRule, id: string | null): Promise<void> {
-      const path = id === null ? '/alarm-rules' : `/alarm-rules/${segment(id)}`;
-      await read(path, undefined, { method: id === null ? 'POST' : 'PUT', body: rule });
-    },
+  /** @param id id of the rule to replace; null: the API creates a new rule */
+  async saveAlarmRule(rule: WantedAlarmRule, id: string | null): Promise<void> {
+    const path = id === null ? '/alarm-rules' : `/alarm-rules/${segment(id)}`;
+    await this.#requests.read(path, undefined, { method: id === null ? 'POST' : 'PUT', body: rule });
+  }
 
-    async removeAlarmRule(id: string): Promise<void> {
-      await requestOk(`/alarm-rules/${segment(id)}`, undefined, { method: 'DELETE' });
-    },
+  async removeAlarmRule(id: string): Promise<void> {
+    await this.#requests.requestOk(`/alarm-rules/${segment(id)}`, undefined, { method: 'DELETE' });
+  }
 
-    /** @returns the alarms that the rule would have opened in the last 30 days */
-    async testAlarmRule(rule: WantedAlarmRule, signal?: AbortSignal): Promise<Backtest> {
-      return JSON.parse(await read('/alarm-rules/test', signal, { method: 'POST', body: rule }));
-    },
+  /** @returns the alarms that the rule would have opened in the last 30 days */
+  async testAlarmRule(rule: WantedAlarmRule, signal?: AbortSignal): Promise<Backtest> {
+    return JSON.parse(await this.#requests.read('/alarm-rules/test', signal, { method: 'POST', body: rule }));
+  }
 
-    async testAlarmDelivery(): Promise<{ items: Array<{ target: string; error: string | null }> }> {
-      return JSON.parse(await read('/alarm-deliveries/test', undefined, { method: 'POST' }));
-    },
+  async testAlarmDelivery(): Promise<{ items: Array<{ target: string; error: string | null }> }> {
+    return JSON.parse(await this.#requests.read('/alarm-deliveries/test', undefined, { method: 'POST' }));
+  }
 
-    /** @returns pipeline statistics, one entry per second, the oldest first */
-    recentStats: (signal?: AbortSignal): Promise<{ items: StatsThen[] }> =>
-      get('/pipeline/recent', {}, signal),
+  /** @returns pipeline statistics, one entry per second, the oldest first */
+  recentStats(signal?: AbortSignal): Promise<{ items: StatsThen[] }> {
+    return this.#requests.get('/pipeline/recent', {}, signal);
+  }
 
-    pipeline: (signal?: AbortSignal): Promise<Pipeline> => get('/pipeline', {}, signal),
+  pipeline(signal?: AbortSignal): Promise<Pipeline> {
+    return this.#requests.get('/pipeline', {}, signal);
+  }
 
-    /** @returns dead letters, newest first */
-    deadLetters: (query: Query, signal?: AbortSignal): Promise<Page<DeadLetter>> =>
-      get('/dead-letters', query, signal),
+  /** @returns dead letters, newest first */
+  deadLetters(query: Query, signal?: AbortSignal): Promise<Page<DeadLetter>> {
+    return this.#requests.get('/dead-letters', query, signal);
+  }
 
-    deadLetterSummary: (query: Query, signal?: AbortSignal): Promise<DeadLetterSummary> =>
-      get('/dead-letters/summary', query, signal),
+  deadLetterSummary(query: Query, signal?: AbortSignal): Promise<DeadLetterSummary> {
+    return this.#requests.get('/dead-letters/summary', query, signal);
+  }
 
-    /** @returns the devices with refused measurements in the last five minutes */
-    refusedDevices: (signal?: AbortSignal): Promise<RefusedDevices> =>
-      get('/dead-letters/devices', {}, signal),
+  /** @returns the devices with refused measurements in the last five minutes */
+  refusedDevices(signal?: AbortSignal): Promise<RefusedDevices> {
+    return this.#requests.get('/dead-letters/devices', {}, signal);
+  }
 
-    deadLetter: (id: string, signal?: AbortSignal): Promise<DeadLetter> =>
-      get(`/dead-letters/${segment(id)}`, {}, signal),
+  deadLetter(id: string, signal?: AbortSignal): Promise<DeadLetter> {
+    return this.#requests.get(`/dead-letters/${segment(id)}`, {}, signal);
+  }
 
-    unmatchedTopics: (signal?: AbortSignal): Promise<UnmatchedTopics> => get('/unmatched-topics', {}, signal),
+  unmatchedTopics(signal?: AbortSignal): Promise<UnmatchedTopics> {
+    return this.#requests.get('/unmatched-topics', {}, signal);
+  }
 
-    async submit(device: string, measurements: unknown): Promise<{ accepted: number }> {
-      const options = { method: 'POST' as const, body: measurements };
-      return JSON.parse(await read(`/measurements${toQuery({ device })}`, undefined, options));
-    },
+  async submit(device: string, measurements: unknown): Promise<{ accepted: number }> {
+    const options = { method: 'POST' as const, body: measurements };
+    return JSON.parse(await this.#requests.read(`/measurements${toQuery({ device })}`, undefined, options));
+  }
 
-    credentials: (query: Query, signal?: AbortSignal): Promise<Page<Credential>> =>
-      get('/credentials', query, signal),
+  credentials(query: Query, signal?: AbortSignal): Promise<Page<Credential>> {
+    return this.#requests.get('/credentials', query, signal);
+  }
 
-    async issueCredential(account: string, devices: string[]): Promise<IssuedCredential> {
-      const options = { method: 'POST' as const, body: { account, devices } };
-      return JSON.parse(await read('/credentials', undefined, options));
-    },
+  async issueCredential(account: string, devices: string[]): Promise<IssuedCredential> {
+    const options = { method: 'POST' as const, body: { account, devices } };
+    return JSON.parse(await this.#requests.read('/credentials', undefined, options));
+  }
 
-    /** @returns the credential with its new secret */
-    async rotateCredential(account: string): Promise<IssuedCredential> {
-      return JSON.parse(await read(`/credentials/${segment(account)}/rotate`, undefined, { method: 'POST' }));
-    },
+  /** @returns the credential with its new secret */
+  async rotateCredential(account: string): Promise<IssuedCredential> {
+    return JSON.parse(
+      await this.#requests.read(`/credentials/${segment(account)}/rotate`, undefined, { method: 'POST' }),
+    );
+  }
 
-    async revokeCredential(account: string): Promise<void> {
-      await requestOk(`/credentials/${segment(account)}`, undefined, { method: 'DELETE' });
-    },
+  async revokeCredential(account: string): Promise<void> {
+    await this.#requests.requestOk(`/credentials/${segment(account)}`, undefined, { method: 'DELETE' });
+  }
 
-    /** @returns the outcome of each refused measurement */
-    async replay(id: string): Promise<ReplayResult> {
-      const response = await request(`/dead-letters/${segment(id)}/replay`, undefined, { method: 'POST' });
-      if (response.ok) return { refused: [], ...(await response.json()) };
-      const body = response.status === 422 ? await response.clone().json() : {};
-      if (!Array.isArray(body.refused)) throw await readProblem(response);
-      return { accepted: body.accepted, refused: body.refused };
-    },
-  };
+  /** @returns the outcome of each refused measurement */
+  async replay(id: string): Promise<ReplayResult> {
+    const response = await this.#requests.request(`/dead-letters/${segment(id)}/replay`, undefined, {
+      method: 'POST',
+    });
+    if (response.ok) return { refused: [], ...(await response.json()) };
+    const body = response.status === 422 ? await response.clone().json() : {};
+    if (!Array.isArray(body.refused)) throw await readProblem(response);
+    return { accepted: body.accepted, refused: body.refused };
+  }
+
+  #limited<T>(request: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    return this.#options.limit?.run(request, signal) ?? request();
+  }
 }
-
-export type Client = ReturnType<typeof createClient>;
 
 /**
  * @param text CSV with the columns `ts` and `value`
@@ -292,12 +352,3 @@ export function createLimit(limit: number) {
 }
 
 type Limit = ReturnType<typeof createLimit>;
-
-/** Wraps a client for a page with many charts, so that only a few of its requests run at once. */
-export const withLimit = (client: Client, limit: Limit): Client => ({
-  ...client,
-  series: (device, sensor, query, signal) =>
-    limit.run(() => client.series(device, sensor, query, signal), signal),
-  samples: (device, sensor, query, signal) =>
-    limit.run(() => client.samples(device, sensor, query, signal), signal),
-});

@@ -143,105 +143,115 @@ interface FeedOptions {
  *
  * @returns a function that stops reading and aborts running requests
  */
-export function openFeed({
-  reader,
-  window,
-  points,
-  end,
-  subscribe,
-  onShape,
-  onProblem,
-  onSettled,
-}: FeedOptions): () => void {
-  const abort = new AbortController();
-  const { signal } = abort;
-  const length = lengthOf(window);
-  const daily = isDaily(length);
-  let shape: Shape | null = null;
-  let readAt = 0;
-  let news = false;
-  let busy = false;
-  let timer: ReturnType<typeof setTimeout> | undefined;
+export function openFeed(options: FeedOptions): () => void {
+  const feed = new Feed(options);
+  return () => feed.close();
+}
 
-  function pollMs() {
-    if (shape?.stepMs === null) return POLL_MS.samples;
-    return Math.min(Math.max(length / PIXELS, POLL_MS.min), POLL_MS.max);
+class Feed {
+  readonly #options: FeedOptions;
+  readonly #length: number;
+  readonly #abort = new AbortController();
+  readonly #unsubscribe: (() => void) | undefined;
+  #shape: Shape | null = null;
+  #readAt = 0;
+  #news = false;
+  #busy = false;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(options: FeedOptions) {
+    this.#options = options;
+    this.#length = lengthOf(options.window);
+    if (options.window.live) {
+      this.#unsubscribe = options.subscribe?.(() => {
+        this.#news = true;
+        if (!this.#busy) this.#pollLater();
+      });
+    }
+    void this.#poll();
   }
 
-  function publish(next: Shape) {
-    if (signal.aborted) return;
-    shape = next;
-    onShape(next);
+  close() {
+    this.#unsubscribe?.();
+    clearTimeout(this.#timer);
+    this.#abort.abort();
   }
 
-  async function readAll() {
+  #pollLater() {
+    const binMs = Math.min(Math.max(this.#length / PIXELS, POLL_MS.min), POLL_MS.max);
+    this.#timer ??= setTimeout(this.#again, this.#shape?.stepMs === null ? POLL_MS.samples : binMs);
+  }
+
+  readonly #again = () => {
+    this.#timer = undefined;
+    if (!this.#busy) void this.#poll();
+  };
+
+  async #poll() {
+    this.#busy = true;
+    this.#news = false;
+    clearTimeout(this.#timer);
+    const { signal } = this.#abort;
+    try {
+      const shape = this.#shape;
+      const grown = shape?.stepMs === null && shape.ts.length > 1 && !areFew(shape);
+      const isOld = Date.now() - this.#readAt > Math.max(RELOAD_MS, this.#length / PIXELS);
+      if (!shape || grown || isOld) await this.#readAll();
+      else await this.#readOn(shape);
+      if (!signal.aborted) this.#options.onSettled();
+    } catch (error) {
+      if (!signal.aborted) this.#fail(error);
+    }
+    this.#busy = false;
+    if (this.#news && !signal.aborted) this.#pollLater();
+  }
+
+  async #readAll() {
+    const { reader, window, points, end } = this.#options;
+    const { signal } = this.#abort;
     const to = window.live ? end() + 1 : window.to;
-    const range = { from: to - length, to };
-    readAt = Date.now();
-    const bins = daily ? await reader.days(range, signal) : await reader.bins(range, points, signal);
+    const range = { from: to - this.#length, to };
+    this.#readAt = Date.now();
+    const bins = isDaily(this.#length)
+      ? await reader.days(range, signal)
+      : await reader.bins(range, points, signal);
     const isRaw = areFew(bins);
     // If the chart already shows samples, the chart needs no bins while new samples are read.
-    if (!isRaw || shape?.stepMs !== null) publish(bins);
-    if (isRaw) publish(await reader.samples(range, signal));
+    if (!isRaw || this.#shape?.stepMs !== null) this.#publish(bins);
+    if (isRaw) this.#publish(await reader.samples(range, signal));
   }
 
-  async function readOn(held: Shape) {
+  async #readOn(held: Shape) {
+    const { reader, end } = this.#options;
+    const { signal } = this.#abort;
     const to = end() + 1;
-    const kept = within(held, { from: to - length, to });
+    const kept = within(held, { from: to - this.#length, to });
     const { stepMs } = held;
     const last = held.ts.at(-1) ?? kept.from;
     if (stepMs === null) {
-      publish(join(kept, await reader.samples({ from: last, to }, signal)));
+      this.#publish(join(kept, await reader.samples({ from: last, to }, signal)));
       return;
     }
-    if (daily) {
-      publish(join(kept, await reader.days({ from: reader.dayBefore(last, BINS_AGAIN), to }, signal)));
+    if (isDaily(this.#length)) {
+      const from = reader.dayBefore(last, BINS_AGAIN);
+      this.#publish(join(kept, await reader.days({ from, to }, signal)));
       return;
     }
     const from = last - BINS_AGAIN * stepMs;
     const bins = await reader.bins({ from, to }, Math.ceil(to / stepMs) - Math.floor(from / stepMs), signal);
-    publish(join(kept, coarsen(bins, stepMs)));
+    this.#publish(join(kept, coarsen(bins, stepMs)));
   }
 
-  async function poll() {
-    busy = true;
-    news = false;
-    clearTimeout(timer);
-    try {
-      const grown = shape?.stepMs === null && shape.ts.length > 1 && !areFew(shape);
-      const isOld = Date.now() - readAt > Math.max(RELOAD_MS, length / PIXELS);
-      if (!shape || grown || isOld) await readAll();
-      else await readOn(shape);
-      if (!signal.aborted) onSettled();
-    } catch (error) {
-      if (!signal.aborted) fail(error);
-    }
-    busy = false;
-    if (news && !signal.aborted) timer ??= setTimeout(again, pollMs());
+  #publish(next: Shape) {
+    if (this.#abort.signal.aborted) return;
+    this.#shape = next;
+    this.#options.onShape(next);
   }
 
-  function fail(error: unknown) {
+  #fail(error: unknown) {
     const problem = toProblem(error);
-    onProblem(problem);
-    readAt = 0;
-    if (problem.isTemporary) timer = setTimeout(again, RETRY_MS);
+    this.#options.onProblem(problem);
+    this.#readAt = 0;
+    if (problem.isTemporary) this.#timer = setTimeout(this.#again, RETRY_MS);
   }
-
-  function again() {
-    timer = undefined;
-    if (!busy) void poll();
-  }
-
-  const unsubscribe = window.live
-    ? subscribe?.(() => {
-        news = true;
-        if (!busy) timer ??= setTimeout(again, pollMs());
-      })
-    : null;
-  void poll();
-  return () => {
-    unsubscribe?.();
-    clearTimeout(timer);
-    abort.abort();
-  };
 }

@@ -51,7 +51,6 @@ export function WindowBar({
     comesBack.current = true;
     reset();
   };
-  const step = (direction: -1 | 1) => change(zoomStep(window, direction, null, bounds), true);
   return (
     <>
       <div class="panel-head window-bar" ref={bar}>
@@ -63,26 +62,7 @@ export function WindowBar({
             goLive(SPANS.find((span) => span.value === value)?.ms ?? lengthOf(window))
           }
         />
-        <div class="window-zoom" role="group" aria-label="Zoom">
-          <button
-            type="button"
-            class="button"
-            aria-label="Zoom out"
-            title="Zoom out (−)"
-            onClick={() => step(1)}
-          >
-            −
-          </button>
-          <button
-            type="button"
-            class="button"
-            aria-label="Zoom in"
-            title="Zoom in (+)"
-            onClick={() => step(-1)}
-          >
-            +
-          </button>
-        </div>
+        <ZoomButtons onStep={(direction) => change(zoomStep(window, direction, null, bounds), true)} />
         <button
           type="button"
           class="button"
@@ -127,6 +107,17 @@ export function WindowBar({
     </>
   );
 }
+
+const ZoomButtons = ({ onStep }: { onStep: (direction: -1 | 1) => void }) => (
+  <div class="window-zoom" role="group" aria-label="Zoom">
+    <button type="button" class="button" aria-label="Zoom out" title="Zoom out (−)" onClick={() => onStep(1)}>
+      −
+    </button>
+    <button type="button" class="button" aria-label="Zoom in" title="Zoom in (+)" onClick={() => onStep(-1)}>
+      +
+    </button>
+  </div>
+);
 
 /** Renders the form for a range: dates in a chosen time zone, or times relative to now. */
 function RangeForm({

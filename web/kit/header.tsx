@@ -98,7 +98,7 @@ const BEGIN_AFTER_MS = 1500;
 function useBeginning() {
   const { live } = useServices();
   useEffect(() => {
-    const timer = setTimeout(live.begin, BEGIN_AFTER_MS);
+    const timer = setTimeout(() => live.begin(), BEGIN_AFTER_MS);
     return () => clearTimeout(timer);
   }, [live]);
 }

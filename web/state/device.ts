@@ -136,7 +136,7 @@ const NONE: RefusedDevice[] = [];
  */
 export function useDeadLetterCount(): number {
   const { client, live } = useServices();
-  const { data } = useQuery('refused devices', client.refusedDevices, REFRESH);
+  const { data } = useQuery('refused devices', (signal) => client.refusedDevices(signal), REFRESH);
   useEffect(() => {
     live.refusedDevices.value = data?.items ?? NONE;
   }, [live, data]);

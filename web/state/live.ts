@@ -2,10 +2,17 @@ import { signal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
 import type { Stream, StreamListeners, StreamStatus, Target } from '../api/stream/index.ts';
 import { FIGURES_ALONE } from '../api/stream/index.ts';
-import type { Delta, LatestItem, ProcessHealth, RefusedDevice, Stats, StatsThen } from '../api/types.ts';
+import type {
+  Delta,
+  LatestItem,
+  ProcessHealth,
+  RefusedDevice,
+  Stats,
+  StatsEvent,
+  StatsThen,
+} from '../api/types.ts';
 import type { OpenAlarms } from './alarms.ts';
-import type { FleetFilter, FleetSensor } from './fleet.ts';
-import { createFleet } from './fleet.ts';
+import { Fleet, type FleetFilter, type FleetSensor } from './fleet.ts';
 import { createChangeQueue, createInputQueue, createRecentValues, createScreenTimes } from './frames.ts';
 import { useServices } from './hooks.ts';
 
@@ -22,176 +29,202 @@ interface Health {
   ingestAt: number;
 }
 
+const noHealth = (openedAt: number): Health => ({ processes: [], receivedAt: openedAt, ingestAt: openedAt });
+
+type ScreenTimes = ReturnType<typeof createScreenTimes>;
+
 /** @returns the key of a sensor, from device id and sensor id */
 export const keyOf = ({ device_id, sensor_id }: { device_id: string; sensor_id: string }): string =>
   `${device_id}/${sensor_id}`;
 
 /**
- * Creates the store of the live data of the server: newest values by sensor, pipeline statistics, state of the connection.
+ * The store of the live data of the server: newest values by sensor, pipeline statistics, state of the connection.
  * Listeners of a sensor are notified at most once per animation frame. While the page follows the whole fleet, `fleet` holds
  * all sensors with their newest values. Earlier values, for sparklines, are then kept only for the sensors that were passed to
  * `seed`.
  */
-export function createLive({
-  openStream,
-  requestFrame,
-  isHidden = () => false,
-}: {
-  openStream: (listeners: Omit<StreamListeners, 'onRefused'>) => Stream;
-  requestFrame: (run: () => void) => void;
-  /** returns whether the page is hidden, so that no frames are drawn */
-  isHidden?: () => boolean;
-}) {
-  const status = signal<StreamStatus>('connecting');
-  const stats = signal<Stats[]>([]);
-  const openedAt = Date.now();
-  const health = signal<Health>({ processes: [], receivedAt: openedAt, ingestAt: openedAt });
-  const alarmChanges = signal(0);
-  const openAlarms = signal<OpenAlarms | null>(null);
-  const refusedDevices = signal<RefusedDevice[]>([]);
-  const sensors = createRecentValues();
-  const changed = createChangeQueue(requestFrame);
-  const fleet = createFleet();
-  const screen = createScreenTimes({ requestFrame, afterPaint: (run) => setTimeout(run) });
-  const watchers: Set<(changed: readonly FleetSensor[]) => void> = new Set();
-  let whole = false;
-  let isFollowed = false;
-  let isRequested = false;
-  let resumedAt = openedAt;
+export class Live {
+  readonly status = signal<StreamStatus>('connecting');
+  readonly stats = signal<Stats[]>([]);
+  /** Number of alarm changes since the page was opened. */
+  readonly alarmChanges = signal(0);
+  /** The open alarms; null: unknown yet. The header keeps the alarms up to date. */
+  readonly openAlarms = signal<OpenAlarms | null>(null);
+  /** Devices with refused messages in the last minutes. The header keeps them up to date. */
+  readonly refusedDevices = signal<RefusedDevice[]>([]);
+  readonly health = signal<Health>(noHealth(Date.now()));
+  readonly screenTimes: ScreenTimes['figures'];
+  readonly fleet = new Fleet();
+  readonly #sensors = createRecentValues();
+  readonly #watchers: Set<(changed: readonly FleetSensor[]) => void> = new Set();
+  readonly #changed: ReturnType<typeof createChangeQueue>;
+  readonly #screen: ScreenTimes;
+  readonly #stream: Pick<Stream, 'follow' | 'again' | 'stop'>;
+  readonly #requestFrame: (run: () => void) => void;
+  readonly #isHidden: () => boolean;
+  #whole = false;
+  #isFollowed = false;
+  #isRequested = false;
+  #resumedAt = Date.now();
 
-  function notifyWatchers() {
-    isRequested = false;
-    const drained = fleet.drain();
-    for (const watcher of [...watchers]) watcher(drained);
-  }
-
-  function notifySoon() {
-    if (isRequested) return;
-    isRequested = true;
-    requestFrame(notifyWatchers);
-  }
-
-  const input = createInputQueue({
-    take(text, arrivedAt, isLast) {
-      const { items, committed_at, sent_at }: Partial<Delta> & { items: LatestItem[] } = JSON.parse(text);
-      const isOfSnapshot = sent_at === undefined;
-      if (committed_at && sent_at && !isHidden()) {
-        screen.arrived(Date.parse(sent_at) - Date.parse(committed_at), arrivedAt);
-      }
-      for (const item of items) {
-        const key = keyOf(item);
-        if (whole && fleet.take(key, item, isOfSnapshot)) notifySoon();
-        if (whole && !sensors.get(key)) continue;
-        if (sensors.take(item)) changed.notify(key);
-      }
-      if (whole && isLast) fleet.noteRead();
-    },
+  constructor({
+    openStream,
     requestFrame,
-    isHidden,
-  });
+    isHidden = () => false,
+  }: {
+    openStream: (listeners: Omit<StreamListeners, 'onRefused'>) => Pick<Stream, 'follow' | 'again' | 'stop'>;
+    requestFrame: (run: () => void) => void;
+    /** returns whether the page is hidden, so that no frames are drawn */
+    isHidden?: () => boolean;
+  }) {
+    this.#requestFrame = requestFrame;
+    this.#isHidden = isHidden;
+    this.#changed = createChangeQueue(requestFrame);
+    this.#screen = createScreenTimes({ requestFrame, afterPaint: (run) => setTimeout(run) });
+    this.screenTimes = this.#screen.figures;
+    const input = createInputQueue({
+      take: (text, arrivedAt, isLast) => this.#take(text, arrivedAt, isLast),
+      requestFrame,
+      isHidden,
+    });
+    this.#stream = openStream({
+      // A snapshot of a device may still wait in the queue when the page already follows the whole fleet. So `isLast` counts
+      // only if the page already followed the whole fleet when the text arrived.
+      onItems: (text, isLast) => input.push(text, isLast && this.#whole),
+      onStats: (event) => this.#takeStats(event),
+      onStatus: (next) => {
+        if (this.status.peek() === 'paused' && next !== 'paused') this.#resumedAt = Date.now();
+        this.status.value = next;
+      },
+      onAlarm: () => {
+        this.alarmChanges.value++;
+      },
+    });
+  }
 
-  const stream = openStream({
-    // A snapshot of a device may still wait in the queue when the page already follows the whole fleet. So `isLast` counts only
-    // if the page already followed the whole fleet when the text arrived.
-    onItems: (text, isLast) => input.push(text, isLast && whole),
-    onStats({ health: processes, ...next }) {
-      const receivedAt = Date.now();
-      screen.sum(receivedAt);
-      const takes = processes.some(({ role }) => role !== 'http');
-      health.value = { processes, receivedAt, ingestAt: takes ? receivedAt : health.peek().ingestAt };
-      stats.value = [...stats.peek().slice(1 - STATS_KEPT), next];
-    },
-    onStatus(next) {
-      if (status.peek() === 'paused' && next !== 'paused') resumedAt = Date.now();
-      status.value = next;
-    },
-    onAlarm() {
-      alarmChanges.value++;
-    },
-  });
+  /** Notes that the page was hidden just now. */
+  noteHidden() {
+    this.#screen.noteHidden();
+  }
 
   /** @param target target that replaces the earlier subscription; without devices and sensors, the whole fleet */
-  function follow(target: Target) {
-    whole = !target.devices && !target.sensors;
-    isFollowed = true;
-    stream.follow(target);
+  follow(target: Target) {
+    this.#whole = !target.devices && !target.sensors;
+    this.#isFollowed = true;
+    this.#stream.follow(target);
   }
 
-  return {
-    status,
-    stats,
-    /** Number of alarm changes since the page was opened. */
-    alarmChanges,
-    /** The open alarms; null: unknown yet. The header keeps the alarms up to date. */
-    openAlarms,
-    /** Devices with refused messages in the last minutes. The header keeps them up to date. */
-    refusedDevices,
-    health,
-    screenTimes: screen.figures,
-    /** Notes that the page was hidden just now. */
-    noteHidden: screen.noteHidden,
-    fleet,
-    follow,
-    /** Subscribes to the pipeline statistics, unless a view has subscribed already. */
-    begin() {
-      if (!isFollowed) follow(FIGURES_ALONE);
-    },
-    /** Subscribes only to the pipeline statistics, for a large fleet whose outliers the server ranks. */
-    followFigures() {
-      whole = false;
-      fleet.setFilter({});
-      stream.follow(FIGURES_ALONE);
-    },
-    /** Limits the kept sensors by a filter, for a fleet that is too large. */
-    setFilter(wanted: FleetFilter) {
-      fleet.setFilter(wanted);
-      stream.again();
-    },
-    /** @returns time in epoch ms, by the clock of the machine, when the page was opened or last became visible */
-    resumedAt: () => resumedAt,
-    /** Removes a device that was retired. */
-    forget(id: string) {
-      fleet.forget(id);
-      stream.again();
-    },
-    /** Requests a new snapshot, because the event stream does not report retired devices. */
-    readAgain() {
-      fleet.noteAsked();
-      stream.again();
-    },
-    stop() {
-      isFollowed = false;
-      stream.stop();
-    },
-    /** Adds the items of a page, which count until the event stream sends newer values. */
-    seed: (items: LatestItem[]) => items.forEach(sensors.take),
-    /**
-     * Adds earlier values of a sensor.
-     *
-     * @param before values from before the page was opened, oldest first
-     */
-    seedBefore(key: string, before: { ts: number; value: number }[]) {
-      if (sensors.takeBefore(key, before)) changed.notify(key);
-    },
-    /** @returns number of decimals for all values of the type */
-    decimals: (item: LatestItem): number => sensors.decimals(item),
-    sensor: (key: string) => sensors.get(key),
-    /** Calls the listener when the sensor with the key changes. The returned function ends the subscription. */
-    subscribe: changed.subscribe,
-    /**
-     * @param watcher receives all changed sensors of the fleet, once per animation frame
-     * @returns a function that ends the subscription
-     */
-    watch(watcher: (changed: readonly FleetSensor[]) => void): () => void {
-      watchers.add(watcher);
-      return () => watchers.delete(watcher);
-    },
-    /** Notifies the watchers of changes that did not come from the event stream. */
-    notifyWatchers: notifySoon,
-  };
-}
+  /** Subscribes to the pipeline statistics, unless a view has subscribed already. */
+  begin() {
+    if (!this.#isFollowed) this.follow(FIGURES_ALONE);
+  }
 
-export type Live = ReturnType<typeof createLive>;
+  /** Subscribes only to the pipeline statistics, for a large fleet whose outliers the server ranks. */
+  followFigures() {
+    this.#whole = false;
+    this.fleet.setFilter({});
+    this.#stream.follow(FIGURES_ALONE);
+  }
+
+  /** Limits the kept sensors by a filter, for a fleet that is too large. */
+  setFilter(wanted: FleetFilter) {
+    this.fleet.setFilter(wanted);
+    this.#stream.again();
+  }
+
+  /** @returns time in epoch ms, by the clock of the machine, when the page was opened or last became visible */
+  resumedAt() {
+    return this.#resumedAt;
+  }
+
+  /** Removes a device that was retired. */
+  forget(id: string) {
+    this.fleet.forget(id);
+    this.#stream.again();
+  }
+
+  /** Requests a new snapshot, because the event stream does not report retired devices. */
+  readAgain() {
+    this.fleet.noteAsked();
+    this.#stream.again();
+  }
+
+  stop() {
+    this.#isFollowed = false;
+    this.#stream.stop();
+  }
+
+  /** Adds the items of a page, which count until the event stream sends newer values. */
+  seed(items: LatestItem[]) {
+    return items.forEach(this.#sensors.take);
+  }
+
+  /**
+   * Adds earlier values of a sensor.
+   *
+   * @param before values from before the page was opened, oldest first
+   */
+  seedBefore(key: string, before: { ts: number; value: number }[]) {
+    if (this.#sensors.takeBefore(key, before)) this.#changed.notify(key);
+  }
+
+  /** @returns number of decimals for all values of the type */
+  decimals(item: LatestItem): number {
+    return this.#sensors.decimals(item);
+  }
+
+  sensor(key: string) {
+    return this.#sensors.get(key);
+  }
+
+  /** Calls the listener when the sensor with the key changes. The returned function ends the subscription. */
+  subscribe(key: string, listener: () => void): () => void {
+    return this.#changed.subscribe(key, listener);
+  }
+
+  /**
+   * @param watcher receives all changed sensors of the fleet, once per animation frame
+   * @returns a function that ends the subscription
+   */
+  readonly watch = (watcher: (changed: readonly FleetSensor[]) => void): (() => void) => {
+    this.#watchers.add(watcher);
+    return () => this.#watchers.delete(watcher);
+  };
+
+  /** Notifies the watchers in the next animation frame, also of changes that did not come from the event stream. */
+  notifyWatchers() {
+    if (this.#isRequested) return;
+    this.#isRequested = true;
+    this.#requestFrame(() => {
+      this.#isRequested = false;
+      const drained = this.fleet.drain();
+      for (const watcher of [...this.#watchers]) watcher(drained);
+    });
+  }
+
+  #take(text: string, arrivedAt: number, isLast: boolean) {
+    const { items, committed_at, sent_at }: Partial<Delta> & { items: LatestItem[] } = JSON.parse(text);
+    const isOfSnapshot = sent_at === undefined;
+    if (committed_at && sent_at && !this.#isHidden()) {
+      this.#screen.arrived(Date.parse(sent_at) - Date.parse(committed_at), arrivedAt);
+    }
+    for (const item of items) {
+      const key = keyOf(item);
+      if (this.#whole && this.fleet.take(key, item, isOfSnapshot)) this.notifyWatchers();
+      if (this.#whole && !this.#sensors.get(key)) continue;
+      if (this.#sensors.take(item)) this.#changed.notify(key);
+    }
+    if (this.#whole && isLast) this.fleet.noteRead();
+  }
+
+  #takeStats({ health: processes, ...next }: StatsEvent) {
+    const receivedAt = Date.now();
+    this.#screen.sum(receivedAt);
+    const takes = processes.some(({ role }) => role !== 'http');
+    this.health.value = { processes, receivedAt, ingestAt: takes ? receivedAt : this.health.peek().ingestAt };
+    this.stats.value = [...this.stats.peek().slice(1 - STATS_KEPT), next];
+  }
+}
 
 /** Pipeline statistics at one moment. `at`: time in epoch ms by the clock of the page */
 export type Moment = Stats & { at: number };

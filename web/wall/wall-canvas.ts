@@ -22,116 +22,118 @@ export type Heading = {
 /** A rectangle in px from the top left of the wall. */
 export type Box = { x: number; y: number; width: number; height: number };
 
-/** Creates the wall on its canvas: computes the positions of the cells, and draws them again after changes. */
-function createWallCanvas({
-  canvas,
-  fleet,
-  choices,
-}: {
-  canvas: HTMLCanvasElement;
-  fleet: Fleet;
-  choices: () => UnitChoices;
-}) {
-  const painter = createPainter(canvas);
+/** The wall on its canvas: computes the positions of the cells, and draws them again after changes. */
+export class WallCanvas {
+  readonly #painter: ReturnType<typeof createPainter>;
+  readonly #fleet: Fleet;
+  readonly #choices: () => UnitChoices;
   /** sensors by cell number */
-  let sensors: FleetSensor[] = [];
-  let layout = layOut([], { width: 1, height: 1 });
-  let hits = createHits(layout);
-  let palette: Palette | null = null;
-  let scale = 1;
+  #sensors: FleetSensor[] = [];
+  #layout = layOut([], { width: 1, height: 1 });
+  #hits = createHits(this.#layout);
+  #palette: Palette | null = null;
+  #scale = 1;
 
-  const scene = () => ({ layout, sensors, choices: choices() });
-
-  function paint() {
-    if (palette) painter.all(scene(), palette, scale);
+  constructor(canvas: HTMLCanvasElement, fleet: Fleet, choices: () => UnitChoices) {
+    this.#painter = createPainter(canvas);
+    this.#fleet = fleet;
+    this.#choices = choices;
   }
 
-  /** @returns the first sensor of the previous or next device */
-  function ofNextDevice(sensor: FleetSensor, step: 1 | -1): FleetSensor {
-    let at = sensor.cell;
-    while (sensors[at] && sensors[at]?.device === sensor.device) at += step;
-    const found = sensors[at]?.device;
-    while (step < 0 && sensors[at - 1] && sensors[at - 1]?.device === found) at -= 1;
-    return sensors[at] ?? sensor;
-  }
-
-  return {
-    /**
-     * Assigns a cell to every matching sensor.
-     *
-     * @param room available space in px; `isAll`: the page has no content below the wall; `scale`: device pixels per CSS pixel
-     * @param matches filter of the sensors; null: all sensors match
-     * @returns `count`: number of matching sensors
-     */
-    arrange(
-      room: { width: number; height: number; isAll: boolean; scale: number },
-      matches: Matcher | null,
-    ): { headings: Heading[]; height: number; count: number } {
-      scale = room.scale;
-      const sites = matchingSites(sortSites(fleet.devices.values()), matches);
-      layout = layOut(
-        sites.map(({ devices }) => devices.map((members) => members.length)),
-        room,
-      );
-      hits = createHits(layout);
-      for (const sensor of fleet.sensors.values()) sensor.cell = -1;
-      sensors = sites.flatMap(({ devices }) => devices.flat());
-      for (const [cell, sensor] of sensors.entries()) sensor.cell = cell;
-      // If there is no space for headings, the layout has no blocks, and the wall has no headings.
-      const headings = sites.slice(0, layout.blocks.length).map(({ name, sensors: count, devices }, i) => ({
+  /**
+   * Assigns a cell to every matching sensor.
+   *
+   * @param room available space in px; `isAll`: the page has no content below the wall; `scale`: device pixels per CSS pixel
+   * @param matches filter of the sensors; null: all sensors match
+   * @returns `count`: number of matching sensors
+   */
+  arrange(
+    room: { width: number; height: number; isAll: boolean; scale: number },
+    matches: Matcher | null,
+  ): { headings: Heading[]; height: number; count: number } {
+    this.#scale = room.scale;
+    const sites = matchingSites(sortSites(this.#fleet.devices.values()), matches);
+    this.#layout = layOut(
+      sites.map(({ devices }) => devices.map((members) => members.length)),
+      room,
+    );
+    this.#hits = createHits(this.#layout);
+    for (const sensor of this.#fleet.sensors.values()) sensor.cell = -1;
+    this.#sensors = sites.flatMap(({ devices }) => devices.flat());
+    for (const [cell, sensor] of this.#sensors.entries()) sensor.cell = cell;
+    // If there is no space for headings, the layout has no blocks, and the wall has no headings.
+    const headings = sites
+      .slice(0, this.#layout.blocks.length)
+      .map(({ name, sensors: count, devices }, i) => ({
         name,
         sensors: count,
         devices: devices.length,
-        ...(layout.blocks[i] ?? { x: 0, y: 0, width: 0 }),
+        ...(this.#layout.blocks[i] ?? { x: 0, y: 0, width: 0 }),
       }));
-      return { headings, height: layout.height, count: sensors.length };
-    },
+    return { headings, height: this.#layout.height, count: this.#sensors.length };
+  }
 
-    /** @returns whether the sensors that match now differ from the sensors that have a cell */
-    isOutdated(matches: Matcher): boolean {
-      for (const sensor of fleet.sensors.values()) {
-        if (matches(sensor) !== sensor.cell >= 0) return true;
-      }
-      return false;
-    },
+  /** @returns whether the sensors that match now differ from the sensors that have a cell */
+  isOutdated(matches: Matcher): boolean {
+    for (const sensor of this.#fleet.sensors.values()) {
+      if (matches(sensor) !== sensor.cell >= 0) return true;
+    }
+    return false;
+  }
 
-    color(next: Palette) {
-      palette = next;
-    },
+  color(next: Palette) {
+    this.#palette = next;
+  }
 
-    paint,
+  paint() {
+    if (this.#palette) this.#painter.all(this.#scene(), this.#palette, this.#scale);
+  }
 
-    repaint(changed: readonly FleetSensor[]) {
-      if (palette) painter.some(scene(), palette, changed);
-    },
+  repaint(changed: readonly FleetSensor[]) {
+    if (this.#palette) this.#painter.some(this.#scene(), this.#palette, changed);
+  }
 
-    /**
-     * @param x distance from the left edge in px
-     * @param y distance from the top edge in px
-     */
-    sensorAt: (x: number, y: number): FleetSensor | null => sensors[hits.at(x, y)] ?? null,
+  /**
+   * @param x distance from the left edge in px
+   * @param y distance from the top edge in px
+   */
+  sensorAt(x: number, y: number): FleetSensor | null {
+    return this.#sensors[this.#hits.at(x, y)] ?? null;
+  }
 
-    boxOf({ cell }: FleetSensor): Box | null {
-      const { x, y, format } = layout;
-      if (cell < 0 || cell >= x.length) return null;
-      return { x: Number(x[cell]), y: Number(y[cell]), width: format.width, height: format.height };
-    },
+  boxOf({ cell }: FleetSensor): Box | null {
+    const { x, y, format } = this.#layout;
+    if (cell < 0 || cell >= x.length) return null;
+    return { x: Number(x[cell]), y: Number(y[cell]), width: format.width, height: format.height };
+  }
 
-    /**
-     * @param key pressed key
-     * @returns the sensor to which the key moves the cursor; null: the key has no effect
-     */
-    byKey(from: FleetSensor | null, key: string): FleetSensor | null {
-      const first = sensors[0] ?? null;
-      if (key === 'Home') return first;
-      if (key === 'End') return sensors.at(-1) ?? null;
-      if (key === 'PageUp') return from ? ofNextDevice(from, -1) : first;
-      if (key === 'PageDown') return from ? ofNextDevice(from, 1) : first;
-      const way = WAYS[key];
-      if (!way) return null;
-      return from && from.cell >= 0 ? (sensors[hits.neighbor(from.cell, ...way)] ?? from) : first;
-    },
-  };
+  /**
+   * @param key pressed key
+   * @returns the sensor to which the key moves the cursor; null: the key has no effect
+   */
+  byKey(from: FleetSensor | null, key: string): FleetSensor | null {
+    const first = this.#sensors[0] ?? null;
+    if (key === 'Home') return first;
+    if (key === 'End') return this.#sensors.at(-1) ?? null;
+    if (key === 'PageUp') return from ? this.#ofNextDevice(from, -1) : first;
+    if (key === 'PageDown') return from ? this.#ofNextDevice(from, 1) : first;
+    const way = WAYS[key];
+    if (!way) return null;
+    return from && from.cell >= 0 ? (this.#sensors[this.#hits.neighbor(from.cell, ...way)] ?? from) : first;
+  }
+
+  #scene() {
+    return { layout: this.#layout, sensors: this.#sensors, choices: this.#choices() };
+  }
+
+  /** @returns the first sensor of the previous or next device */
+  #ofNextDevice(sensor: FleetSensor, step: 1 | -1): FleetSensor {
+    let at = sensor.cell;
+    while (this.#sensors[at] && this.#sensors[at]?.device === sensor.device) at += step;
+    const found = this.#sensors[at]?.device;
+    while (step < 0 && this.#sensors[at - 1] && this.#sensors[at - 1]?.device === found) at -= 1;
+    return this.#sensors[at] ?? sensor;
+  }
 }
 
 const WAYS: Record<string, [dx: number, dy: number]> = {
@@ -140,8 +142,6 @@ const WAYS: Record<string, [dx: number, dy: number]> = {
   ArrowUp: [0, -1],
   ArrowDown: [0, 1],
 };
-
-export type WallCanvas = ReturnType<typeof createWallCanvas>;
 
 type Site = { name: string | null; devices: FleetDevice[]; sensors: number };
 
@@ -219,11 +219,7 @@ export function useWallCanvas() {
     const [roomElement, canvasElement, legendElement] = [room.current, canvas.current, legend.current];
     if (!roomElement || !canvasElement || !legendElement) return undefined;
     const { fleet } = live;
-    const drawn = createWallCanvas({
-      canvas: canvasElement,
-      fleet,
-      choices: () => preferences.choice.peek().units,
-    });
+    const drawn = new WallCanvas(canvasElement, fleet, () => preferences.choice.peek().units);
     picture.current = drawn;
     let structure = -1;
     let arrangedAt = Number.NEGATIVE_INFINITY;
@@ -246,7 +242,7 @@ export function useWallCanvas() {
       setArranged({ headings, width, height, matching: matches.current && count });
       // Drawing is a separate task, because arranging and drawing 10,000 cells takes too long for one task.
       cancelAnimationFrame(frame);
-      frame = requestAnimationFrame(drawn.paint);
+      frame = requestAnimationFrame(() => drawn.paint());
     }
 
     function repaint() {

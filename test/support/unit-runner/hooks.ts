@@ -5,7 +5,7 @@
 import { readFile } from 'node:fs/promises';
 import type { LoadHook, ResolveHook } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import transform from '../web/tsx-transform.js';
+import transform from '../web/tsx-transform.ts';
 
 const GLOBALS = new URL('globals.ts', import.meta.url).href;
 

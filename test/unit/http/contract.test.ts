@@ -1,9 +1,11 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import type { ZodType } from 'zod';
 import { CONTRACTS, ROUTES } from '../../../api/features/index.ts';
 import { asyncApiDocument } from '../../../api/http/contract/asyncapi.ts';
 import { openApiDocument } from '../../../api/http/contract/openapi.ts';
 import { kafkaTopics } from '../../../tools/reference/kafka-topics.ts';
+import { webTypes } from '../../../tools/reference/web-types.ts';
 import type { Json } from '../../support/json.ts';
 
 const document = openApiDocument(CONTRACTS, { version: '1.2.3', guarded: true });
@@ -97,6 +99,10 @@ test('OpenAPI: every schema of the document is used in it', () => {
   for (const name of ['Snapshot', 'Delta', 'Stats', 'StatsEvent', 'AlarmMessage', 'MethodNotAllowedProblem'])
     referred.add(name);
   expect([...referred].sort()).toEqual(Object.keys(document.components.schemas).sort());
+});
+
+test('Types of the dashboard: equal the OpenAPI document (npm run docs:reference writes them)', async () => {
+  expect(readFileSync('web/api/schemas.ts', 'utf8')).toBe(await webTypes());
 });
 
 // openapi-python-client and openapi-typescript have these limits. `npm run test:contract` runs both.

@@ -15,13 +15,7 @@ const LEAST_BACKLOG = 2000;
 
 const SETTLE_MS = 60_000;
 
-export function createLine({
-  name,
-  broker,
-  ingest,
-  publisher,
-  connections,
-}: {
+interface LineParts {
   name: string;
   broker: Broker;
   ingest: Pick<IngestProcess, 'pid' | 'metrics' | 'stop'> & {
@@ -30,100 +24,112 @@ export function createLine({
   };
   publisher: Child;
   connections: number;
-}) {
-  let shape: Shape | null = null;
-  let before = 0;
-  let feeding = Promise.resolve();
-  const target = { url: broker.url, connections };
+}
 
-  const committed = async () => (await ingest.metrics())('iot_ingest_samples_total');
+export class Line {
+  readonly name: string;
+  readonly url: string;
+  readonly api: string | undefined;
+  readonly pids: Record<string, number>;
+  readonly metrics: IngestProcess['metrics'];
+  readonly #parts: LineParts;
+  #shape: Shape | null = null;
+  #before = 0;
+  #feeding = Promise.resolve();
+
+  constructor(parts: LineParts) {
+    const { name, broker, ingest, publisher } = parts;
+    this.#parts = parts;
+    this.name = name;
+    this.url = broker.url;
+    this.api = ingest.url;
+    this.pids = {
+      ingest: ingest.pid,
+      ...(broker.pid && { broker: broker.pid }),
+      publisher: publisher.pid,
+    };
+    this.metrics = ingest.metrics;
+  }
+
+  async committed(): Promise<number> {
+    return (await this.metrics())('iot_ingest_samples_total');
+  }
+
+  /** Works only for a process that was started with a gate. */
+  async inFlight(most: number) {
+    await this.#parts.ingest.ask('inFlight', most);
+  }
+
+  async begin(load: Shape) {
+    this.#before = await this.committed();
+    this.#shape = load;
+    await this.#parts.publisher.ask('start', { ...this.#target(), shape: load });
+    this.#feeding = this.#feed(load);
+    this.#feeding.catch(() => {}); // `end` awaits it, and throws.
+  }
+
+  /**
+   * Waits until all published samples are committed.
+   * @throws {MillraceError} `failed`: samples are missing, or ingest refused messages
+   */
+  async end() {
+    const load = this.#shape as Shape;
+    this.#shape = null;
+    await this.#feeding;
+    await this.#settle((await this.#parts.publisher.ask<Counts>('allow', 0)).published * samplesOf(load));
+  }
+
+  /** @param rate samples/s @returns ends the load as `end` does; `others`: samples that reached ingest in other ways */
+  async hold(load: Shape, rate: number): Promise<(others?: number) => Promise<void>> {
+    this.#before = await this.committed();
+    await this.#parts.publisher.ask('pace', { ...this.#target(), shape: load, rate, forMs: Infinity });
+    return async (others = 0) =>
+      this.#settle((await this.#parts.publisher.ask<Counts>('unpace')).published * samplesOf(load) + others);
+  }
+
+  async close() {
+    await this.#parts.ingest.stop();
+    await this.#parts.broker.stop();
+  }
+
+  #target() {
+    return { url: this.url, connections: this.#parts.connections };
+  }
 
   /** Publishes as fast as ingest commits. */
-  async function feed(running: Shape) {
+  async #feed(running: Shape) {
     let last = { at: performance.now(), messages: 0 };
     let backlog = LEAST_BACKLOG;
-    while (shape === running) {
-      const messages = ((await committed()) - before) / samplesOf(running);
+    while (this.#shape === running) {
+      const messages = ((await this.committed()) - this.#before) / samplesOf(running);
       const now = { at: performance.now(), messages };
       const rate = ((now.messages - last.messages) / (now.at - last.at)) * 1000;
       backlog = Math.max(LEAST_BACKLOG, rate * BACKLOG_SECONDS);
       last = now;
-      await publisher.ask('allow', Math.round(messages + backlog));
+      await this.#parts.publisher.ask('allow', Math.round(messages + backlog));
       await sleep(UPDATE_MS);
     }
   }
 
   /** @throws {MillraceError} `failed`: samples are missing, or ingest refused messages */
-  async function settle(due: number) {
+  async #settle(due: number) {
     const deadline = Date.now() + SETTLE_MS;
     let there = 0;
     do {
       await sleep(UPDATE_MS);
-      there = (await committed()) - before;
+      there = (await this.committed()) - this.#before;
     } while (there < due && Date.now() < deadline);
-    await publisher.ask('stop');
-    const refused = (await ingest.metrics())('iot_ingest_dead_letters_total');
+    await this.#parts.publisher.ask('stop');
+    const refused = (await this.metrics())('iot_ingest_dead_letters_total');
     // `there` may exceed `due`, because a redelivered message counts twice even if the database keeps it once.
     if (there < due || refused > 0) {
       throw new MillraceError(
         'failed',
-        `${name}: of ${due} samples published ${there} are committed, ${refused} refused.`,
+        `${this.name}: of ${due} samples published ${there} are committed, ${refused} refused.`,
       );
     }
   }
-
-  return {
-    name,
-    url: broker.url,
-    api: ingest.url,
-    pids: {
-      ingest: ingest.pid,
-      ...(broker.pid && { broker: broker.pid }),
-      publisher: publisher.pid,
-    } as Record<string, number>,
-    committed,
-    metrics: ingest.metrics,
-
-    /** Works only for a process that was started with a gate. */
-    inFlight: async (most: number) => {
-      await ingest.ask('inFlight', most);
-    },
-
-    async begin(load: Shape) {
-      before = await committed();
-      shape = load;
-      await publisher.ask('start', { ...target, shape: load });
-      feeding = feed(load);
-      feeding.catch(() => {}); // `end` awaits it, and throws.
-    },
-
-    /**
-     * Waits until all published samples are committed.
-     * @throws {MillraceError} `failed`: samples are missing, or ingest refused messages
-     */
-    async end() {
-      const load = shape as Shape;
-      shape = null;
-      await feeding;
-      await settle((await publisher.ask<Counts>('allow', 0)).published * samplesOf(load));
-    },
-
-    /** @param rate samples/s @returns ends the load as `end` does; `others`: samples that reached ingest in other ways */
-    async hold(load: Shape, rate: number): Promise<(others?: number) => Promise<void>> {
-      before = await committed();
-      await publisher.ask('pace', { ...target, shape: load, rate, forMs: Infinity });
-      return async (others = 0) =>
-        settle((await publisher.ask<Counts>('unpace')).published * samplesOf(load) + others);
-    },
-
-    async close() {
-      await ingest.stop();
-      await broker.stop();
-    },
-  };
 }
-
-export type Line = ReturnType<typeof createLine>;
 
 /** Counts the samples that it committed. */
 export type Variant = Pick<Line, 'name' | 'pids' | 'committed' | 'inFlight' | 'begin' | 'end' | 'close'>;

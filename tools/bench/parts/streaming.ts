@@ -52,8 +52,8 @@ export const createStreamingPart = ({
     const plain = await environment.pipeline('no-streaming');
     const more = { STREAM_KAFKA: kafka.address, STREAM_TOPIC_PREFIX: PREFIX };
     const streamed = await environment.pipeline('streaming', undefined, { more });
-    const pids = { ...streamed.pids, kafka: kafka.pid };
-    const lines = { none: plain, streaming: { ...streamed, pids } };
+    streamed.pids['kafka'] = kafka.pid;
+    const lines = { none: plain, streaming: streamed };
     const timing = { database: environment.database, warmMs: flags.warmMs, forMs: flags.runMs };
     const measured: StreamedLoad[] = [];
     try {

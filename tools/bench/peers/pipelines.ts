@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startBroker } from '../environment/broker.ts';
 import type { Environment } from '../environment/index.ts';
-import { createLine, createPace, type Line, type Pace } from '../environment/pipeline.ts';
+import { createPace, Line, type Pace } from '../environment/pipeline.ts';
 import { type Program, startProgram } from '../process/program.ts';
 import type { PeerDatabase } from './database.ts';
 import { type Tuning, telegrafToml } from './settings.ts';
@@ -132,7 +132,7 @@ export const openPeer = (
           ask: async () => {},
           stop: async () => telegraf?.stop(),
         };
-        return createLine({ name, broker, ingest, publisher, connections });
+        return new Line({ name, broker, ingest, publisher, connections });
       },
 
       async close() {

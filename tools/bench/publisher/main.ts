@@ -3,10 +3,10 @@ import { pace } from '../load/open-loop.ts';
 import { createClocks } from '../load/payloads.ts';
 import { samplesOf } from '../load/shapes.ts';
 import { serve } from '../process/child.ts';
-import { createPublisher, type Publisher } from './publisher.ts';
+import { Publisher } from './publisher.ts';
 import { openWire, type Wire } from './wire.ts';
 
-type Load = Pick<Parameters<typeof createPublisher>[0], 'url' | 'shape' | 'connections'>;
+type Load = Pick<Parameters<typeof Publisher.open>[0], 'url' | 'shape' | 'connections'>;
 
 // A process that publishes one load at a time, at the request of its parent.
 let publisher: Publisher | null = null;
@@ -26,7 +26,7 @@ const latencies = { published: new Histogram(), delivered: new Histogram() };
 async function open(load: Load) {
   publisher?.close();
   const wire = wires.get(load.url);
-  publisher = await createPublisher({
+  publisher = await Publisher.open({
     ...load,
     clocks,
     onPaced: (device, intended) => wire?.expect(device, intended),
@@ -83,8 +83,8 @@ serve({
     pacing = pace({
       rate: rate / samplesOf(load.shape),
       forMs,
-      send: current.due,
-      flush: current.flush,
+      send: (intended) => current.due(intended),
+      flush: () => current.flush(),
       signal: unpace.signal,
     });
   },

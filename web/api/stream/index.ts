@@ -28,118 +28,116 @@ export interface StreamListeners {
 }
 
 /**
- * Creates the event stream of a tab, which takes part in the stream that all tabs share.
+ * The event stream of a tab, which takes part in the stream that all tabs share.
  *
  * @param options `ways`: ways to share the stream, the best first; if one fails, the next is used
  */
-export function createStream({
-  ways,
-  page,
-  onItems,
-  onStats,
-  onAlarm = () => {},
-  onStatus,
-  onRefused,
-}: { ways: readonly Connect[]; page: Page } & StreamListeners) {
-  let target: Target | null = null;
-  let transport: Transport | null = null;
-  let way = 0;
-  let isAnswered = false;
-  let hubStatus: StreamStatus = 'connecting';
-  let renewTimer: ReturnType<typeof setTimeout> | undefined;
-  let silenceTimer: ReturnType<typeof setTimeout> | undefined;
+export class Stream {
+  readonly #ways: readonly Connect[];
+  readonly #page: Page;
+  readonly #listeners: StreamListeners;
+  #target: Target | null = null;
+  #transport: Transport | null = null;
+  #way = 0;
+  #isAnswered = false;
+  #hubStatus: StreamStatus = 'connecting';
+  #renewTimer: ReturnType<typeof setTimeout> | undefined;
+  #silenceTimer: ReturnType<typeof setTimeout> | undefined;
 
-  function connect() {
-    isAnswered = false;
-    const isCurrent = (): boolean => transport === connected;
-    const connected: Transport | null =
-      ways[way]?.({
-        onMessage: (message) => void (isCurrent() && receive(message)),
-        onNewHub: () => isCurrent() && send('snapshot'),
-        onFailed: () => isCurrent() && connectAgain(),
-      }) ?? null;
-    transport = connected;
-    send('snapshot');
-  }
-
-  function disconnect() {
-    clearTimeout(renewTimer);
-    clearTimeout(silenceTimer);
-    transport?.close();
-    transport = null;
-  }
-
-  function connectAgain() {
-    if (isAnswered) setStatus('reconnecting');
-    else way = Math.min(way + 1, ways.length - 1);
-    disconnect();
-    connect();
-  }
-
-  function send(wants?: TabState['wants']) {
-    clearTimeout(renewTimer);
-    const isShown = !page.document.hidden;
-    transport?.post({ target, isShown, wants });
-    const isActive = isShown && target !== null;
-    if (isActive) renewTimer = setTimeout(send, RENEW_MS);
-    if (!isActive || wants !== undefined) expectAnswer();
-  }
-
-  function expectAnswer() {
-    clearTimeout(silenceTimer);
-    if (page.document.hidden || target === null) return;
-    silenceTimer = setTimeout(connectAgain, isAnswered ? SILENCE_MS : FIRST_SILENCE_MS);
-  }
-
-  function receive(message: HubMessage) {
-    isAnswered = true;
-    expectAnswer();
-    if (message.type === 'status') setStatus(message.status);
-    else if (message.type === 'items') onItems(message.text, message.isLast);
-    else if (message.type === 'stats') onStats(JSON.parse(message.text));
-    else if (message.type === 'alarm') onAlarm(JSON.parse(message.text));
-    else onRefused();
-  }
-
-  function setStatus(status: StreamStatus) {
-    hubStatus = status;
-    // A hidden tab has old values, also while the stream sends new ones to other tabs.
-    if (page.document.hidden) onStatus(status === 'reconnecting' ? status : 'paused');
-    // For a shown tab, the hub opens a stream at once.
-    else if (status !== 'paused') onStatus(status);
-  }
-
-  page.document.addEventListener('visibilitychange', () => {
-    if (!transport) return;
-    send(page.document.hidden ? undefined : 'snapshot');
-    setStatus(hubStatus);
-  });
-  // A page that the browser keeps for the button Back must not hold anything.
-  page.window.addEventListener('pagehide', disconnect);
-  page.window.addEventListener('pageshow', ({ persisted }) => {
-    if (persisted) connect();
-  });
-  connect();
-
-  return {
-    /** Replaces the earlier subscription. An equal target changes nothing. */
-    follow(next: Target) {
-      if (target && addressOf(next) === addressOf(target)) return;
-      target = next;
-      send('snapshot');
-    },
-    /** Requests a snapshot of the API. */
-    again() {
-      if (target) send('fresh');
-    },
-    stop() {
-      target = null;
-      send();
-    },
+  readonly #disconnect = () => {
+    clearTimeout(this.#renewTimer);
+    clearTimeout(this.#silenceTimer);
+    this.#transport?.close();
+    this.#transport = null;
   };
-}
 
-export type Stream = ReturnType<typeof createStream>;
+  readonly #connectAgain = () => {
+    if (this.#isAnswered) this.#setStatus('reconnecting');
+    else this.#way = Math.min(this.#way + 1, this.#ways.length - 1);
+    this.#disconnect();
+    this.#connect();
+  };
+
+  readonly #send = (wants?: TabState['wants']) => {
+    clearTimeout(this.#renewTimer);
+    const isShown = !this.#page.document.hidden;
+    this.#transport?.post({ target: this.#target, isShown, wants });
+    const isActive = isShown && this.#target !== null;
+    if (isActive) this.#renewTimer = setTimeout(this.#send, RENEW_MS);
+    if (!isActive || wants !== undefined) this.#expectAnswer();
+  };
+
+  constructor({ ways, page, ...listeners }: { ways: readonly Connect[]; page: Page } & StreamListeners) {
+    this.#ways = ways;
+    this.#page = page;
+    this.#listeners = listeners;
+    page.document.addEventListener('visibilitychange', () => {
+      if (!this.#transport) return;
+      this.#send(this.#page.document.hidden ? undefined : 'snapshot');
+      this.#setStatus(this.#hubStatus);
+    });
+    // A page that the browser keeps for the button Back must not hold anything.
+    page.window.addEventListener('pagehide', this.#disconnect);
+    page.window.addEventListener('pageshow', ({ persisted }) => {
+      if (persisted) this.#connect();
+    });
+    this.#connect();
+  }
+
+  /** Replaces the earlier subscription. An equal target changes nothing. */
+  follow(next: Target) {
+    if (this.#target && addressOf(next) === addressOf(this.#target)) return;
+    this.#target = next;
+    this.#send('snapshot');
+  }
+
+  /** Requests a snapshot of the API. */
+  again() {
+    if (this.#target) this.#send('fresh');
+  }
+
+  stop() {
+    this.#target = null;
+    this.#send();
+  }
+
+  #connect() {
+    this.#isAnswered = false;
+    const isCurrent = (): boolean => this.#transport === connected;
+    const connected: Transport | null =
+      this.#ways[this.#way]?.({
+        onMessage: (message) => void (isCurrent() && this.#receive(message)),
+        onNewHub: () => isCurrent() && this.#send('snapshot'),
+        onFailed: () => isCurrent() && this.#connectAgain(),
+      }) ?? null;
+    this.#transport = connected;
+    this.#send('snapshot');
+  }
+
+  #expectAnswer() {
+    clearTimeout(this.#silenceTimer);
+    if (this.#page.document.hidden || this.#target === null) return;
+    this.#silenceTimer = setTimeout(this.#connectAgain, this.#isAnswered ? SILENCE_MS : FIRST_SILENCE_MS);
+  }
+
+  #receive(message: HubMessage) {
+    this.#isAnswered = true;
+    this.#expectAnswer();
+    if (message.type === 'status') this.#setStatus(message.status);
+    else if (message.type === 'items') this.#listeners.onItems(message.text, message.isLast);
+    else if (message.type === 'stats') this.#listeners.onStats(JSON.parse(message.text));
+    else if (message.type === 'alarm') this.#listeners.onAlarm?.(JSON.parse(message.text));
+    else this.#listeners.onRefused();
+  }
+
+  #setStatus(status: StreamStatus) {
+    this.#hubStatus = status;
+    // A hidden tab has old values, also while the stream sends new ones to other tabs.
+    if (this.#page.document.hidden) this.#listeners.onStatus(status === 'reconnecting' ? status : 'paused');
+    // For a shown tab, the hub opens a stream at once.
+    else if (status !== 'paused') this.#listeners.onStatus(status);
+  }
+}
 export type { StreamStatus } from './connection.ts';
 export { lazily, viaWorker } from './ports.ts';
 export type { Target } from './target.ts';

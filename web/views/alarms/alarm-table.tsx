@@ -37,7 +37,6 @@ export function AlarmTable({
   const place = Math.max(0, found >= 0 ? found : Math.min(last.current, alarms.length - 1));
   last.current = place;
   const chosenAlarms = alarms.filter(({ alarm_id }) => chosen.has(alarm_id));
-  const count = chosenAlarms.length > 1 ? ` ${chosenAlarms.length}` : '';
   const meant = () => {
     const focused = alarms[place];
     return chosenAlarms.length > 0 || !focused ? chosenAlarms : [focused];
@@ -84,48 +83,12 @@ export function AlarmTable({
     run();
   }
 
-  const newest = useRef(onKey);
-  newest.current = onKey;
-  useEffect(() => {
-    const listen = (event: KeyboardEvent) => newest.current(event);
-    document.addEventListener('keydown', listen);
-    return () => document.removeEventListener('keydown', listen);
-  }, []);
+  useKeys(onKey);
 
   return (
     <>
       <table class="plain alarm-table">
-        <thead>
-          <tr>
-            {mayAct && (
-              <th scope="col" class="alarm-check">
-                <span class="visually-hidden">Choose</span>
-              </th>
-            )}
-            <th scope="col" class="alarm-col-state">
-              State
-            </th>
-            <th scope="col">Rule</th>
-            <th scope="col">Sensor</th>
-            {isOpenOnly && (
-              <th scope="col" class="alarm-col-value number">
-                Now
-              </th>
-            )}
-            <th scope="col" class="alarm-col-value number">
-              Peak
-            </th>
-            <th scope="col" class="alarm-col-time">
-              Opened
-            </th>
-            <th scope="col" class={isOpenOnly ? 'alarm-col-span number' : 'alarm-col-time'}>
-              {isOpenOnly ? 'For' : 'Cleared'}
-            </th>
-            <th scope="col" class="alarm-col-who">
-              Acknowledged
-            </th>
-          </tr>
-        </thead>
+        <AlarmHead isOpenOnly={isOpenOnly} mayAct={mayAct} />
         <tbody ref={body}>
           {alarms.map((alarm, index) => (
             <AlarmRow
@@ -141,21 +104,71 @@ export function AlarmTable({
           ))}
         </tbody>
       </table>
-      {mayAct && (
-        <div class="alarm-acts">
-          <button type="button" class="button" onClick={() => ask('acknowledge')}>
-            <span>Acknowledge{count} …</span> <kbd>A</kbd>
-          </button>
-          <button type="button" class="button" onClick={() => ask('shelve')}>
-            <span>Shelve{count} …</span> <kbd>S</kbd>
-          </button>
-          <span class="alarm-keys">
-            <kbd>J</kbd> <kbd>K</kbd> move, <kbd>X</kbd> chooses, <kbd>Enter</kbd> opens the sensor
-          </span>
-        </div>
-      )}
+      {mayAct && <AlarmActs count={chosenAlarms.length} onAct={ask} />}
     </>
   );
+}
+
+const AlarmHead = ({ isOpenOnly, mayAct }: { isOpenOnly: boolean; mayAct: boolean }) => (
+  <thead>
+    <tr>
+      {mayAct && (
+        <th scope="col" class="alarm-check">
+          <span class="visually-hidden">Choose</span>
+        </th>
+      )}
+      <th scope="col" class="alarm-col-state">
+        State
+      </th>
+      <th scope="col">Rule</th>
+      <th scope="col">Sensor</th>
+      {isOpenOnly && (
+        <th scope="col" class="alarm-col-value number">
+          Now
+        </th>
+      )}
+      <th scope="col" class="alarm-col-value number">
+        Peak
+      </th>
+      <th scope="col" class="alarm-col-time">
+        Opened
+      </th>
+      <th scope="col" class={isOpenOnly ? 'alarm-col-span number' : 'alarm-col-time'}>
+        {isOpenOnly ? 'For' : 'Cleared'}
+      </th>
+      <th scope="col" class="alarm-col-who">
+        Acknowledged
+      </th>
+    </tr>
+  </thead>
+);
+
+function AlarmActs({ count, onAct }: { count: number; onAct: (act: Act) => void }) {
+  const several = count > 1 ? ` ${count}` : '';
+  return (
+    <div class="alarm-acts">
+      <button type="button" class="button" onClick={() => onAct('acknowledge')}>
+        <span>Acknowledge{several} …</span> <kbd>A</kbd>
+      </button>
+      <button type="button" class="button" onClick={() => onAct('shelve')}>
+        <span>Shelve{several} …</span> <kbd>S</kbd>
+      </button>
+      <span class="alarm-keys">
+        <kbd>J</kbd> <kbd>K</kbd> move, <kbd>X</kbd> chooses, <kbd>Enter</kbd> opens the sensor
+      </span>
+    </div>
+  );
+}
+
+/** Calls the listener at each key press. It may be another function at every drawing. */
+function useKeys(onKey: (event: KeyboardEvent) => void) {
+  const newest = useRef(onKey);
+  newest.current = onKey;
+  useEffect(() => {
+    const listen = (event: KeyboardEvent) => newest.current(event);
+    document.addEventListener('keydown', listen);
+    return () => document.removeEventListener('keydown', listen);
+  }, []);
 }
 
 const hrefOf = ({ device_id, sensor_id, device, sensor }: Alarm) =>
@@ -290,6 +303,27 @@ const SPANS = {
   [7 * 24 * HOUR_MS]: 'a week',
 };
 
+const SpanField = ({
+  id,
+  value,
+  onChange,
+}: {
+  id: string;
+  value: string;
+  onChange: (ms: string) => void;
+}) => (
+  <label class="dialog-field" for={id}>
+    For
+    <select id={id} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+      {Object.entries(SPANS).map(([ms, words]) => (
+        <option key={ms} value={ms}>
+          {words}
+        </option>
+      ))}
+    </select>
+  </label>
+);
+
 /** An action on alarms. */
 export type Act = 'acknowledge' | 'shelve';
 
@@ -360,18 +394,7 @@ export function ActDialog({
         </p>
       )}
       <form onSubmit={submit}>
-        {isShelving && (
-          <label class="dialog-field" for={`${id}-span`}>
-            For
-            <select id={`${id}-span`} value={span} onChange={(event) => setSpan(event.currentTarget.value)}>
-              {Object.entries(SPANS).map(([ms, words]) => (
-                <option key={ms} value={ms}>
-                  {words}
-                </option>
-              ))}
-            </select>
-          </label>
-        )}
+        {isShelving && <SpanField id={`${id}-span`} value={span} onChange={setSpan} />}
         {field('comment', 'Comment, if you like', {
           autofocus: true,
           value: comment,

@@ -194,8 +194,7 @@ function Rules({
   mayAct: boolean;
   rules: ReturnType<typeof useQuery<{ items: AlarmRule[] }>>;
 }) {
-  const { client, preferences, router } = useServices();
-  const { units: choices } = preferences.choice.value;
+  const { client, router } = useServices();
   const { query } = router.place.value;
   const device = query.get('device');
   const fromChart = device === null ? null : { scope: { device, sensor: query.get('sensor') ?? '' } };
@@ -203,11 +202,6 @@ function Rules({
   const [removed, setRemoved] = useState<AlarmRule | null>(null);
   const [message, setMessage] = useState('');
   const items = data?.items ?? NO_RULES;
-  const { units } = useScopeUnits(items.map(({ scope }) => scope));
-  const scaleOf = ({ scope }: AlarmRule) => {
-    const known = units.get(scopeKey(scope));
-    return known && !known.isMixed ? limitScale(known.unit, choices) : plainScale(null);
-  };
 
   async function testDelivery() {
     try {
@@ -246,52 +240,7 @@ function Rules({
         </Notice>
       )}
       {items.length > 0 && (
-        <table class="plain stacks rule-table">
-          <thead>
-            <tr>
-              <th scope="col">Name</th>
-              <th scope="col">Sensors</th>
-              <th scope="col">Condition</th>
-              <th scope="col" class="col-severity">
-                Severity
-              </th>
-              {mayAct && (
-                <th scope="col" class="col-acts">
-                  <span class="visually-hidden">Actions</span>
-                </th>
-              )}
-            </tr>
-          </thead>
-          <tbody>
-            {items.map((rule) => (
-              <tr key={rule.rule_id}>
-                <th scope="row">{rule.name}</th>
-                <td class="wraps">
-                  {Object.entries(rule.scope)
-                    .map(([name, value]) => `${name} ${value}`)
-                    .join(', ')}
-                </td>
-                <td class="wraps">{conditionText(rule.condition, scaleOf(rule))}</td>
-                <td class="col-severity">{rule.severity}</td>
-                {mayAct && (
-                  <td class="col-acts">
-                    <button type="button" class="button quiet-button" onClick={() => setAsked(rule)}>
-                      Change …
-                    </button>
-                    <button
-                      type="button"
-                      class="button quiet-button"
-                      aria-haspopup="dialog"
-                      onClick={() => setRemoved(rule)}
-                    >
-                      Remove …
-                    </button>
-                  </td>
-                )}
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <RuleTable rules={items} mayAct={mayAct} onChange={setAsked} onRemove={setRemoved} />
       )}
       {removed && (
         <RemoveDialog
@@ -314,6 +263,73 @@ function Rules({
         />
       )}
     </section>
+  );
+}
+
+function RuleTable({
+  rules,
+  mayAct,
+  onChange,
+  onRemove,
+}: {
+  rules: AlarmRule[];
+  mayAct: boolean;
+  onChange: (rule: AlarmRule) => void;
+  onRemove: (rule: AlarmRule) => void;
+}) {
+  const { units: choices } = useServices().preferences.choice.value;
+  const { units } = useScopeUnits(rules.map(({ scope }) => scope));
+  const scaleOf = ({ scope }: AlarmRule) => {
+    const known = units.get(scopeKey(scope));
+    return known && !known.isMixed ? limitScale(known.unit, choices) : plainScale(null);
+  };
+  return (
+    <table class="plain stacks rule-table">
+      <thead>
+        <tr>
+          <th scope="col">Name</th>
+          <th scope="col">Sensors</th>
+          <th scope="col">Condition</th>
+          <th scope="col" class="col-severity">
+            Severity
+          </th>
+          {mayAct && (
+            <th scope="col" class="col-acts">
+              <span class="visually-hidden">Actions</span>
+            </th>
+          )}
+        </tr>
+      </thead>
+      <tbody>
+        {rules.map((rule) => (
+          <tr key={rule.rule_id}>
+            <th scope="row">{rule.name}</th>
+            <td class="wraps">
+              {Object.entries(rule.scope)
+                .map(([name, value]) => `${name} ${value}`)
+                .join(', ')}
+            </td>
+            <td class="wraps">{conditionText(rule.condition, scaleOf(rule))}</td>
+            <td class="col-severity">{rule.severity}</td>
+            {mayAct && (
+              <td class="col-acts">
+                <button type="button" class="button quiet-button" onClick={() => onChange(rule)}>
+                  Change …
+                </button>
+                <button
+                  type="button"
+                  class="button quiet-button"
+                  aria-haspopup="dialog"
+                  onClick={() => onRemove(rule)}
+                >
+                  Remove …
+                </button>
+              </td>
+            )}
+          </tr>
+        ))}
+      </tbody>
+    </table>
   );
 }
 

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useState } from 'preact/hooks';
 import { problemText } from '../../api/request.ts';
 import type { AlarmCondition, AlarmRule, Backtest, Severity, WantedAlarmRule } from '../../api/types.ts';
@@ -35,30 +36,115 @@ export function RuleForm({
 }) {
   const { client } = useServices();
   const id = useId();
-  const { preferences } = useServices();
-  const { units } = preferences.choice.value;
-  const [{ typed, scale, unit, scope }, setForm] = useState<Form>(() => ({
+  const { typed, scale, unit, scope, setTyped } = useForm(rule);
+  const [message, setMessage] = useState('');
+  const [busy, setBusy] = useState(false);
+  const wanted = ruleOf(typed, scale, rule);
+  // The backtest needs no name and no text, so it runs before the user has typed them.
+  const tested = ruleOf({ ...typed, name: 'test', text: '' }, scale, rule);
+  const question = tested && JSON.stringify(tested);
+
+  const test = useBacktest(question, setMessage);
+
+  async function submit(event: Event) {
+    event.preventDefault();
+    if (!wanted) return setMessage('Enter a name, a device, type or site, and a limit.');
+    setBusy(true);
+    try {
+      await client.saveAlarmRule(wanted, rule.rule_id ?? null);
+      onSaved();
+    } catch (error) {
+      setMessage(problemText(error));
+      setBusy(false);
+    }
+  }
+
+  const fields = fieldsOf(id, typed, setTyped);
+  const { kind, device, sensor } = typed;
+  // While the form reads the unit of newly typed sensors, the unit of a typed limit is unknown.
+  const isInUnit = scope === scopeKey(scopeOf(typed));
+  // While the user types another sensor, the form requests no values.
+  const isKnown = rule.scope?.device === device && rule.scope.sensor === sensor && sensor !== '';
+  const known = isKnown && kind !== 'absent' && kind !== 'rate' ? `${id}-known` : undefined;
+  return (
+    <Dialog title={rule.rule_id ? 'Change the rule' : 'A new rule'} wide busy={busy} onClose={onClose}>
+      <form class="rule-form" onSubmit={submit}>
+        <fieldset class="rule-fields">
+          <legend>
+            Which sensors
+            <Required />
+          </legend>
+          <p class="rule-hint">Fill in at least one. All that is filled in must match.</p>
+          {fields.field('device', 'Device')}
+          {fields.field('sensor', 'Sensor')}
+          {fields.field('type', 'Type of sensor')}
+          {fields.field('site', 'Site')}
+          {isKnown && (
+            <a class="link wide-field" href={sensorHref(device, sensor)}>
+              Back to the chart of {device} · {sensor}
+            </a>
+          )}
+        </fieldset>
+        <ConditionFields {...{ kind, known, fields }} note={unitText(unit, scale)} unit={scale.unit}>
+          {known && <MeasuredSoFar id={known} device={device} sensor={sensor} />}
+        </ConditionFields>
+        {test && (
+          <BacktestStrip
+            result={test.result}
+            isOld={test.question !== question}
+            scale={scale}
+            onLimit={(next) => setTyped(withLimit(typed, next, scale, rule))}
+          />
+        )}
+        <fieldset class="rule-fields">
+          <legend>Then</legend>
+          {fields.field('name', 'Name', { autofocus: true, 'aria-required': true })}
+          {fields.select('severity', 'Severity', { info: 'info', warning: 'warning', critical: 'critical' })}
+          {fields.field('text', 'What to do')}
+        </fieldset>
+        {message !== '' && (
+          <p class="dialog-problem" role="alert">
+            {message}
+          </p>
+        )}
+        <div class="dialog-actions">
+          <p class="rule-hint">
+            <Required /> required
+          </p>
+          <Cancel disabled={busy} />
+          <button type="submit" class="button main-button" disabled={busy || !isInUnit}>
+            Save the rule
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+/** Keeps the typed texts, and the scale of their limits. */
+function useForm(rule: Partial<AlarmRule>) {
+  const { units } = useServices().preferences.choice.value;
+  const [form, setForm] = useState<Form>(() => ({
     typed: typedOf(rule),
     scale: PLAIN,
     unit: null,
     scope: null,
   }));
   const setTyped = (next: Typed) => setForm((now) => ({ ...now, typed: next }));
-  const [test, setTest] = useState<{ question: string; result: Backtest } | null>(null);
-  const [message, setMessage] = useState('');
-  const [busy, setBusy] = useState(false);
-  const { sent, sentScope } = useUnit(typed);
-  const wanted = ruleOf(typed, scale, rule);
-  // The backtest needs no name and no text, so it runs before the user has typed them.
-  const tested = ruleOf({ ...typed, name: 'test', text: '' }, scale, rule);
-  const question = tested && JSON.stringify(tested);
-
+  const { sent, sentScope } = useUnit(form.typed);
   useEffect(() => {
     if (sentScope === null) return;
     const next = !sent || sent.isMixed ? PLAIN : limitScale(sent.unit, units);
     setForm((now) => ({ typed: typedIn(next, now, rule), scale: next, unit: sent, scope: sentScope }));
   }, [sentScope, sent?.unit, sent?.isMixed, units]);
 
+  return { ...form, setTyped };
+}
+
+/** Tests a rule after a pause in typing. @param question the rule as JSON; null: it is not complete */
+function useBacktest(question: string | null, setMessage: (message: string) => void) {
+  const { client } = useServices();
+  const [test, setTest] = useState<{ question: string; result: Backtest } | null>(null);
   useEffect(() => {
     if (question === null) return setTest(null);
     const abort = new AbortController();
@@ -81,20 +167,11 @@ export function RuleForm({
       abort.abort();
     };
   }, [client, question]);
+  return test;
+}
 
-  async function submit(event: Event) {
-    event.preventDefault();
-    if (!wanted) return setMessage('Enter a name, a device, type or site, and a limit.');
-    setBusy(true);
-    try {
-      await client.saveAlarmRule(wanted, rule.rule_id ?? null);
-      onSaved();
-    } catch (error) {
-      setMessage(problemText(error));
-      setBusy(false);
-    }
-  }
-
+/** @returns functions that render the fields of the form */
+function fieldsOf(id: string, typed: Typed, setTyped: (next: Typed) => void) {
   const field = (name: keyof Typed, label: string, more: object = {}) => (
     <div class={name === 'text' ? 'dialog-field wide-field' : 'dialog-field'}>
       <label for={`${id}-${name}`}>
@@ -131,83 +208,49 @@ export function RuleForm({
       </select>
     </div>
   );
-  const { kind, device, sensor } = typed;
-  // While the form reads the unit of newly typed sensors, the unit of a typed limit is unknown.
-  const isInUnit = scope === scopeKey(scopeOf(typed));
-  const note = unitText(unit, scale);
-  const suffix = [scale.unit, kind === 'rate' ? 'per second' : ''].filter(Boolean).join(' ');
+
+  return { field, number, select };
+}
+
+function ConditionFields({
+  kind,
+  known,
+  note,
+  unit,
+  fields: { number, select },
+  children,
+}: {
+  kind: Typed['kind'];
+  /** id of the element with the measured values */
+  known: string | undefined;
+  note: string;
+  /** unit of the limits */
+  unit: string;
+  fields: ReturnType<typeof fieldsOf>;
+  children: ComponentChildren;
+}) {
+  const suffix = [unit, kind === 'rate' ? 'per second' : ''].filter(Boolean).join(' ');
   const inUnit = suffix && `, ${suffix}`;
   const limit = (name: LimitField, label: string, more?: object) => number(name, `${label}${inUnit}`, more);
-  // While the user types another sensor, the form requests no values.
-  const isKnown = rule.scope?.device === device && rule.scope.sensor === sensor && sensor !== '';
-  const known = isKnown && kind !== 'absent' && kind !== 'rate' ? `${id}-known` : undefined;
   return (
-    <Dialog title={rule.rule_id ? 'Change the rule' : 'A new rule'} wide busy={busy} onClose={onClose}>
-      <form class="rule-form" onSubmit={submit}>
-        <fieldset class="rule-fields">
-          <legend>
-            Which sensors
-            <Required />
-          </legend>
-          <p class="rule-hint">Fill in at least one. All that is filled in must match.</p>
-          {field('device', 'Device')}
-          {field('sensor', 'Sensor')}
-          {field('type', 'Type of sensor')}
-          {field('site', 'Site')}
-          {isKnown && (
-            <a class="link wide-field" href={sensorHref(device, sensor)}>
-              Back to the chart of {device} · {sensor}
-            </a>
-          )}
-        </fieldset>
-        <fieldset class="rule-fields">
-          <legend>When</legend>
-          {kind !== 'absent' && note && <p class="wide-field">{note}</p>}
-          {known && <MeasuredSoFar id={known} device={device} sensor={sensor} />}
-          {select('kind', 'Condition', KINDS)}
-          {kind !== 'absent' &&
-            limit('limit', kind === 'outside' ? 'From' : 'Limit', {
-              'aria-describedby': known,
-              'aria-required': true,
-            })}
-          {kind === 'outside' && limit('high', 'To', { 'aria-required': true })}
-          {kind !== 'absent' && limit('clear', kind === 'outside' ? 'Clears from' : 'Clears at')}
-          {kind === 'outside' && limit('clearHigh', 'Clears to')}
-          {number('minutes', 'Duration in minutes')}
-          {kind === 'absent'
-            ? number('intervals', 'Or number of intervals', { placeholder: '3' })
-            : number('samples', 'Consecutive samples')}
-        </fieldset>
-        {test && (
-          <BacktestStrip
-            result={test.result}
-            isOld={test.question !== question}
-            scale={scale}
-            onLimit={(next) => setTyped(withLimit(typed, next, scale, rule))}
-          />
-        )}
-        <fieldset class="rule-fields">
-          <legend>Then</legend>
-          {field('name', 'Name', { autofocus: true, 'aria-required': true })}
-          {select('severity', 'Severity', { info: 'info', warning: 'warning', critical: 'critical' })}
-          {field('text', 'What to do')}
-        </fieldset>
-        {message !== '' && (
-          <p class="dialog-problem" role="alert">
-            {message}
-          </p>
-        )}
-        <div class="dialog-actions">
-          <p class="rule-hint">
-            <Required /> required
-          </p>
-          <Cancel disabled={busy} />
-          <button type="submit" class="button main-button" disabled={busy || !isInUnit}>
-            Save the rule
-          </button>
-        </div>
-      </form>
-    </Dialog>
+    <fieldset class="rule-fields">
+      <legend>When</legend>
+      {kind !== 'absent' && note && <p class="wide-field">{note}</p>}
+      {children}
+      {select('kind', 'Condition', KINDS)}
+      {kind !== 'absent' &&
+        limit('limit', kind === 'outside' ? 'From' : 'Limit', {
+          'aria-describedby': known,
+          'aria-required': true,
+        })}
+      {kind === 'outside' && limit('high', 'To', { 'aria-required': true })}
+      {kind !== 'absent' && limit('clear', kind === 'outside' ? 'Clears from' : 'Clears at')}
+      {kind === 'outside' && limit('clearHigh', 'Clears to')}
+      {number('minutes', 'Duration in minutes')}
+      {kind === 'absent'
+        ? number('intervals', 'Or number of intervals', { placeholder: '3' })
+        : number('samples', 'Consecutive samples')}
+    </fieldset>
   );
 }
 
@@ -295,14 +338,14 @@ function unitText(sent: ScopeUnit | null, scale: Scale): string {
 const MINUTE_MS = 60_000;
 
 /** Returns the text of a condition, with the limits in the scale. */
-export function conditionText(
-  { kind, limit, clear, for_ms, for_samples, intervals }: AlarmCondition,
-  scale: Scale,
-): string {
+export function conditionText(condition: AlarmCondition, scale: Scale): string {
+  const { kind, for_ms } = condition;
   const held = for_ms ? ` for ${Number((for_ms / MINUTE_MS).toPrecision(3))} min` : '';
-  if (kind === 'absent') return for_ms ? `absent${held}` : `absent for ${intervals ?? 3} intervals`;
+  if (condition.kind === 'absent')
+    return for_ms ? `absent${held}` : `absent for ${condition.intervals ?? 3} intervals`;
+  const { limit, clear, for_samples } = condition;
   const unit = `${scale.unit && ` ${scale.unit}`}${kind === 'rate' ? ' per second' : ''}`;
-  const written = (limits: number | number[] = []) =>
+  const written = (limits: number | number[]) =>
     `${[limits]
       .flat()
       .map((sent) => limitText(scaleOfKind(scale, kind), sent))
@@ -364,8 +407,9 @@ const scaleOfKind = (scale: Scale, kind: Typed['kind']): Scale =>
 
 /** @returns stored limits of a rule, by form field */
 function limitsOf({ condition }: Pick<Partial<AlarmRule>, 'condition'>): { [field in LimitField]?: number } {
-  const [limit, high] = [condition?.limit ?? []].flat();
-  const [clear, clearHigh] = [condition?.clear ?? []].flat();
+  const limited = condition?.kind === 'absent' ? undefined : condition;
+  const [limit, high] = [limited?.limit ?? []].flat();
+  const [clear, clearHigh] = [limited?.clear ?? []].flat();
   return {
     ...(limit !== undefined && { limit }),
     ...(high !== undefined && { high }),
@@ -403,8 +447,8 @@ export function typedOf(rule: Partial<AlarmRule>, scale: Scale = PLAIN): Typed {
     clear: limitIn('clear'),
     clearHigh: limitIn('clearHigh'),
     minutes: condition?.for_ms === undefined ? '' : String(condition.for_ms / MINUTE_MS),
-    samples: textOf(condition?.for_samples),
-    intervals: textOf(condition?.intervals),
+    samples: textOf(condition?.kind === 'absent' ? undefined : condition?.for_samples),
+    intervals: textOf(condition?.kind === 'absent' ? condition.intervals : undefined),
     severity,
     text,
   };

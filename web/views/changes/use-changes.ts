@@ -1,6 +1,6 @@
 import { useRef, useState } from 'preact/hooks';
 import type { Client } from '../../api/client.ts';
-import { createLimit, withLimit } from '../../api/client.ts';
+import { createLimit } from '../../api/client.ts';
 import type { DeviceItem, LatestItem, UnwatchedTime } from '../../api/types.ts';
 import { createReader } from '../../chart/reader.ts';
 import { deviceCount } from '../../state/fleet-state.ts';
@@ -66,7 +66,7 @@ export function useFleetChanges() {
     async (signal) => {
       const now = clock.now();
       const since = now - HOUR_MS;
-      const careful = withLimit(client, createLimit(AT_ONCE));
+      const careful = client.withLimit(createLimit(AT_ONCE));
       let found = NOTHING;
       const add = (more: Partial<Changes>) => {
         found = { ...found, ...more };

@@ -149,7 +149,14 @@ function Comparison({ compared, onRemove }: { compared: Compared[]; onRemove: (r
   };
   // During a gesture, the shown range is not read yet, so the page counts as reading.
   const isReading = now.loading || window.from !== settled.from || window.to !== settled.to;
-  const isEmpty = (group: Line[]) => group.every(({ shape }) => within(shape, range).ts.length === 0);
+  const chart = {
+    ...{ window, bounds, inWords },
+    onWindow: change,
+    onReset: reset,
+    onCursor: setCursor,
+    cursorKey: CURSOR,
+    describedBy: hint,
+  };
 
   return (
     <>
@@ -166,57 +173,17 @@ function Comparison({ compared, onRemove }: { compared: Compared[]; onRemove: (r
         <p id={hint} class="visually-hidden">
           {HINT}
         </p>
-        {groups.map(({ key, lines: group, hasStates }, index) => {
-          const plugins = index === 0 ? marked : aligned;
-          const chart = {
-            ...{ window, bounds, inWords },
-            onWindow: change,
-            onReset: reset,
-            onCursor: setCursor,
-            cursorKey: CURSOR,
-            describedBy: hint,
-          };
-          return (
-            <div key={key} class="compare-group">
-              {hasStates ? (
-                group.map((line, at) => (
-                  <StateStrip
-                    key={`${key} ${line.isGhost}`}
-                    line={line}
-                    plugins={at === 0 ? plugins : aligned}
-                    {...chart}
-                  />
-                ))
-              ) : (
-                <ComparePlot
-                  label={`${labelOf(group, isStacked)} over time; the table below has the figures`}
-                  lines={group}
-                  plugins={plugins}
-                  {...chart}
-                />
-              )}
-              {isReading && <div class="chart-loading" aria-hidden="true" />}
-              {isEmpty(group) && !problem && (
-                <div class="chart-over">
-                  <p>{isReading ? 'Reading samples…' : 'No samples in this range.'}</p>
-                </div>
-              )}
-            </div>
-          );
-        })}
+        {groups.map((group, index) => (
+          <GroupCharts
+            key={group.key}
+            {...{ group, aligned, isReading, chart }}
+            label={`${labelOf(group.lines, isStacked)} over time; the table below has the figures`}
+            plugins={index === 0 ? marked : aligned}
+            isEmpty={!problem && group.lines.every(({ shape }) => within(shape, range).ts.length === 0)}
+          />
+        ))}
         <MissingAnnotations before={notes.missing} />
-        <ChartDownloads
-          name="Comparison"
-          lines={() =>
-            seen
-              .filter(({ isGhost }) => !isGhost)
-              .map(({ key, unit, shape }) => {
-                const { device, name } = compared.find(({ ref }) => ref === key) ?? { device: '', name: key };
-                return { device, sensor: name, unit, shape: within(shape, range) };
-              })
-          }
-          chart={panel}
-        />
+        <ChartDownloads name="Comparison" lines={() => downloadsOf(seen, compared, range)} chart={panel} />
       </section>
       <Legend
         sensors={sensorsOf(compared, lines)}
@@ -226,6 +193,61 @@ function Comparison({ compared, onRemove }: { compared: Compared[]; onRemove: (r
     </>
   );
 }
+
+/** Renders the chart of a group, or a strip for each of its lines with states. */
+function GroupCharts({
+  group: { key, lines, hasStates },
+  label,
+  plugins,
+  aligned,
+  isReading,
+  isEmpty,
+  chart,
+}: {
+  group: ReturnType<typeof groupsOf>[number];
+  label: string;
+  plugins: Plugins;
+  /** plugins of the strips below the first */
+  aligned: Plugins;
+  isReading: boolean;
+  isEmpty: boolean;
+  chart: Omit<PlotProps, 'label' | 'lines' | 'plugins'>;
+}) {
+  return (
+    <div class="compare-group">
+      {hasStates ? (
+        lines.map((line, at) => (
+          <StateStrip
+            key={`${key} ${line.isGhost}`}
+            line={line}
+            plugins={at === 0 ? plugins : aligned}
+            {...chart}
+          />
+        ))
+      ) : (
+        <ComparePlot label={label} lines={lines} plugins={plugins} {...chart} />
+      )}
+      {isReading && <div class="chart-loading" aria-hidden="true" />}
+      {isEmpty && (
+        <div class="chart-over">
+          <p>{isReading ? 'Reading samples…' : 'No samples in this range.'}</p>
+        </div>
+      )}
+    </div>
+  );
+}
+
+type PlotProps = Parameters<typeof ComparePlot>[0];
+type Plugins = NonNullable<PlotProps['plugins']>;
+
+/** @returns the shown samples of each line that is no ghost */
+const downloadsOf = (lines: Line[], compared: Compared[], range: { from: number; to: number }) =>
+  lines
+    .filter(({ isGhost }) => !isGhost)
+    .map(({ key, unit, shape }) => {
+      const { device, name } = compared.find(({ ref }) => ref === key) ?? { device: '', name: key };
+      return { device, sensor: name, unit, shape: within(shape, range) };
+    });
 
 /** @returns a copy of the set, with the member added or removed */
 function toggled(members: ReadonlySet<string>, member: string): ReadonlySet<string> {

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
 import uPlot from 'uplot';
-import { createLimit, withLimit } from '../../api/client.ts';
+import { createLimit } from '../../api/client.ts';
 import type { Problem } from '../../api/request.ts';
 import { nullIfMissing } from '../../api/request.ts';
 import type { SensorInfo } from '../../api/types.ts';
@@ -94,7 +94,7 @@ export function useShapes(
   const [problems, setProblems] = useState<ReadonlyMap<string, Problem>>(NO_PROBLEMS);
   const [round, setRound] = useState(0);
   const reload = useCallback(() => setRound((count) => count + 1), []);
-  const careful = useMemo(() => withLimit(client, createLimit(AT_ONCE)), [client]);
+  const careful = useMemo(() => client.withLimit(createLimit(AT_ONCE)), [client]);
   const keys = useMemo(() => sensors.map(keyOf), [sensors]);
   const { live: isLive, from, to } = window;
   // This text identifies sensors and range, and is the only dependency of the effect.

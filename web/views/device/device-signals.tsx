@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { createLimit, withLimit } from '../../api/client.ts';
+import { createLimit } from '../../api/client.ts';
 import { problemWords } from '../../api/request.ts';
 import { Annotations, useAnnotations } from '../../chart/annotations.tsx';
 import type { NamedShape } from '../../chart/downloads.tsx';
@@ -51,7 +51,7 @@ export function DeviceSignals({
 }) {
   const services = useServices();
   const careful = useMemo(
-    () => ({ ...services, client: withLimit(services.client, createLimit(AT_ONCE)) }),
+    () => ({ ...services, client: services.client.withLimit(createLimit(AT_ONCE)) }),
     [services],
   );
   const cursor = useSignal<number | null>(null);

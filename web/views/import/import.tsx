@@ -44,83 +44,11 @@ const BEGUN: Omit<ImportRun, 'isTest' | 'device'> = {
 
 /** Renders the view that imports a file of old measurements. It begins with a test, which stores nothing. */
 export function ImportView() {
-  const { client, importing } = useServices();
   const mayImport = useMay('ingest');
-  const { file, device, options, proposal, preview, run, abort } = importing.value;
   useFiguresAlone();
   useTitle('Import');
-  const type = file && typeOf(file.name);
-
-  function change(changes: Partial<typeof importing.value>) {
-    importing.value = { ...importing.peek(), ...changes };
-  }
-
-  async function choose(next: File | null | undefined) {
-    if (!next) return;
-    change({ ...NO_IMPORT, file: next, device });
-    const type = typeOf(next.name);
-    if (!type || type === PARQUET) return;
-    // A proposal is help alone. If it fails, the form stays empty, and the test of the file shows the problem.
-    const proposal = await client.importProposal(next.slice(0, PROPOSAL_BYTES), type).catch(() => null);
-    if (!proposal || importing.peek().file !== next) return;
-    const asksDevice = proposal.questions.some(({ option }) => option === 'device');
-    change({
-      proposal,
-      options: proposal.options,
-      ...(asksDevice && importing.peek().device === '' && { device: next.name.replace(/\.[^.]*$/, '') }),
-    });
-  }
-
-  // Shows the first rows as they will be stored, after each change of the options.
-  useEffect(() => {
-    if (!file || !type || type === PARQUET || !mayImport || run) return;
-    const stop = new AbortController();
-    const timer = setTimeout(async () => {
-      try {
-        const head = await inUtf8(file.slice(0, await wholeLines(file)), type, options['encoding']);
-        const query = { ...queryOf(options), device, dry_run: 'true' };
-        change({ preview: await client.importPiece(head, type, query, stop.signal) });
-      } catch (error) {
-        if (!stop.signal.aborted) change({ preview: toProblem(error) });
-      }
-    }, PREVIEW_AFTER_MS);
-    return () => {
-      clearTimeout(timer);
-      stop.abort();
-    };
-  }, [file, type, device, options, run === null]);
-
-  async function start({ isTest, device }: Pick<ImportRun, 'isTest' | 'device'>) {
-    // A second click may come before the buttons are drawn as disabled, so it is ignored here.
-    if (!file || !type || importing.peek().run?.state === 'running') return;
-    const abort = new AbortController();
-    const { signal } = abort;
-    let now: ImportRun = { ...BEGUN, isTest, device };
-    change({ run: now, abort });
-    /** Shows the progress, unless the user signed out since the start. */
-    const show = (next: ImportRun) => {
-      if (importing.peek().abort === abort) change({ run: next });
-    };
-    // An import ends with its page, so the browser asks before the page closes or reloads. Each run has its own
-    // listener.
-    const askFirst = (event: Event) => event.preventDefault();
-    if (!isTest) window.addEventListener('beforeunload', askFirst);
-    try {
-      const content = await inUtf8(file, type, options['encoding']);
-      for await (const { body, end, lines } of piecesOf(content, type, undefined, options)) {
-        const query = { ...queryOf(options), device, dry_run: String(isTest) };
-        const part = await withRetries(() => client.importPiece(body, type, query, signal), signal);
-        now = { ...added(now, part, lines), share: end / content.size };
-        show(now);
-      }
-      show({ ...now, state: 'done' });
-    } catch (error) {
-      show({ ...now, state: 'stopped', problem: signal.aborted ? null : toProblem(error) });
-    } finally {
-      window.removeEventListener('beforeunload', askFirst);
-    }
-  }
-
+  const { type, change, choose, start, ...now } = useImport(mayImport);
+  const { file, device, options, proposal, preview, run, abort } = now;
   const isRunning = run?.state === 'running';
   // Without an answer, a time without a zone would be stored as UTC, for example.
   const isAsked = type !== null && openQuestions(proposal, { ...options, device }).length > 0;
@@ -198,6 +126,85 @@ export function ImportView() {
       </section>
     </>
   );
+}
+
+/** Keeps the chosen file with its options, and reads its preview. */
+function useImport(mayImport: boolean) {
+  const { client, importing } = useServices();
+  const { file, device, options, run } = importing.value;
+  const type = file && typeOf(file.name);
+
+  function change(changes: Partial<typeof importing.value>) {
+    importing.value = { ...importing.peek(), ...changes };
+  }
+
+  async function choose(next: File | null | undefined) {
+    if (!next) return;
+    change({ ...NO_IMPORT, file: next, device });
+    const type = typeOf(next.name);
+    if (!type || type === PARQUET) return;
+    // A proposal is help alone. If it fails, the form stays empty, and the test of the file shows the problem.
+    const proposal = await client.importProposal(next.slice(0, PROPOSAL_BYTES), type).catch(() => null);
+    if (!proposal || importing.peek().file !== next) return;
+    const asksDevice = proposal.questions.some(({ option }) => option === 'device');
+    change({
+      proposal,
+      options: proposal.options,
+      ...(asksDevice && importing.peek().device === '' && { device: next.name.replace(/\.[^.]*$/, '') }),
+    });
+  }
+
+  // Shows the first rows as they will be stored, after each change of the options.
+  useEffect(() => {
+    if (!file || !type || type === PARQUET || !mayImport || run) return;
+    const stop = new AbortController();
+    const timer = setTimeout(async () => {
+      try {
+        const head = await inUtf8(file.slice(0, await wholeLines(file)), type, options['encoding']);
+        const query = { ...queryOf(options), device, dry_run: 'true' };
+        change({ preview: await client.importPiece(head, type, query, stop.signal) });
+      } catch (error) {
+        if (!stop.signal.aborted) change({ preview: toProblem(error) });
+      }
+    }, PREVIEW_AFTER_MS);
+    return () => {
+      clearTimeout(timer);
+      stop.abort();
+    };
+  }, [file, type, device, options, run === null]);
+
+  async function start({ isTest, device }: Pick<ImportRun, 'isTest' | 'device'>) {
+    // A second click may come before the buttons are drawn as disabled, so it is ignored here.
+    if (!file || !type || importing.peek().run?.state === 'running') return;
+    const abort = new AbortController();
+    const { signal } = abort;
+    let now: ImportRun = { ...BEGUN, isTest, device };
+    change({ run: now, abort });
+    /** Shows the progress, unless the user signed out since the start. */
+    const show = (next: ImportRun) => {
+      if (importing.peek().abort === abort) change({ run: next });
+    };
+    // An import ends with its page, so the browser asks before the page closes or reloads. Each run has its own
+    // listener.
+    const askFirst = (event: Event) => event.preventDefault();
+    if (!isTest) window.addEventListener('beforeunload', askFirst);
+    try {
+      const content = await inUtf8(file, type, options['encoding']);
+      for await (const { body, end, lines } of piecesOf(content, type, undefined, options)) {
+        const query = { ...queryOf(options), device, dry_run: String(isTest) };
+        const part = await withRetries(() => client.importPiece(body, type, query, signal), signal);
+        now = { ...added(now, part, lines), share: end / content.size };
+        show(now);
+      }
+      show({ ...now, state: 'done' });
+    } catch (error) {
+      show({ ...now, state: 'stopped', problem: signal.aborted ? null : toProblem(error) });
+    } finally {
+      window.removeEventListener('beforeunload', askFirst);
+    }
+  }
+
+  return { ...importing.value, type, change, choose, start };
 }
 
 function DropArea({

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useCallback, useEffect, useState } from 'preact/hooks';
 import { toProblem } from '../../api/request.ts';
 import { formatCount, formatMs, formatRate } from '../../format.ts';
 import { ProblemNotice } from '../../kit/notice.tsx';
@@ -173,11 +173,17 @@ function usePolled<T>(ask: (signal: AbortSignal) => Promise<T>, everyMs: number)
 /** Polls the state of processes, database and broker. */
 function usePipeline() {
   const { client } = useServices();
-  return usePolled(client.pipeline, EVERY_MS);
+  return usePolled(
+    useCallback((signal: AbortSignal) => client.pipeline(signal), [client]),
+    EVERY_MS,
+  );
 }
 
 /** Polls the number of devices. */
 function useFleetCount() {
   const { client } = useServices();
-  return usePolled(client.fleet, FLEET_EVERY_MS).data;
+  return usePolled(
+    useCallback((signal: AbortSignal) => client.fleet(signal), [client]),
+    FLEET_EVERY_MS,
+  ).data;
 }

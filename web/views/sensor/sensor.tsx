@@ -27,6 +27,9 @@ import { SignalOptions, ThresholdForm } from './signal-options.tsx';
 import './sensor.css';
 import type { Edges } from '../../chart/options.ts';
 import type { Shape } from '../../chart/shape.ts';
+import type { Window } from '../../chart/window.ts';
+import type { Zone } from '../../format.ts';
+import type { Thresholds } from '../../state/thresholds.ts';
 
 /**
  * Renders the page of one sensor: newest value, chart, and the values as tables.
@@ -34,9 +37,7 @@ import type { Shape } from '../../chart/shape.ts';
  * @param props `device` and `sensor`: ids or names
  */
 export function SensorView({ device, sensor }: { device: string; sensor: string }) {
-  const { preferences, router } = useServices();
-  const { units, zone } = preferences.choice.value;
-  const { query } = router.place.value;
+  const { zone } = useServices().preferences.choice.value;
   const { data, missing, item, recent, problem, slow, reload } = useSensor(device, sensor);
   const stale = useStale();
   const extent = useExtent(data);
@@ -46,26 +47,14 @@ export function SensorView({ device, sensor }: { device: string; sensor: string 
   const series = useSeries(data, window, pointsFor(lengthOf(window), innerWidth, intervalMs));
   const { thresholds, change: changeThresholds } = useThresholds(data ? keyOf(data) : '');
   const [edges, onPlot] = useEdges();
-  const notes = useAnnotations(data ? [data.device_id] : [], time.settled);
-  const marks = useMarks(notes.annotations, zone);
-  const past = useSensorAlarms(data);
-  const bands = useAlarmBands(past.alarms);
-  const plugins = useMemo(() => [...bands, ...marks], [bands, marks]);
+  const { notes, past, plugins } = useMarked(data, time.settled, zone);
   const chart = useRef<HTMLElement | null>(null);
   const name = item?.name ?? sensor;
   const deviceName = item?.device ?? device;
   const type = item?.type ?? null;
   const unit = item?.unit ?? null;
-  const labels = useMemo(() => ({ name, type, unit }), [name, type, unit]);
-  const asRate = query.get('as') === 'rate';
-  const presented = useMemo(
-    () => present(series.shape, labels, { choices: units, asRate }),
-    [series.shape, labels, units, asRate],
-  );
+  const { presented, raw, shape } = usePresented(series.shape, { name, type, unit }, window);
   const { scale, states, isRate } = presented;
-  const raw = useMemo(() => inWindow(series.shape, window), [series.shape, window.from, window.to]);
-  const shape = useMemo(() => inWindow(presented.shape, window), [presented, window.from, window.to]);
-  const statistics = useMemo(() => statisticsOf(shape), [shape]);
   const isRead = shape.ts.length > 0 || (!series.loading && !series.problem);
   const drawnThresholds = isRate || states ? NO_THRESHOLDS : thresholdsIn(thresholds, scale);
   useTitle(`${name} · ${deviceName}`);
@@ -119,32 +108,14 @@ export function SensorView({ device, sensor }: { device: string; sensor: string 
             >
               {data && <SampleFiles sensor={data} window={time.settled} />}
             </ChartDownloads>
-            {states ? (
-              <StateFigures {...{ shape, states, isRead }} count={statistics.count} />
-            ) : (
-              <RangeFigures {...{ statistics, shape, isRead }} unit={scale.unit} />
-            )}
-            {states || isRate ? (
-              <div class="thresholds">
-                <RuleLink device={deviceName} sensor={name} />
-              </div>
-            ) : (
-              <ThresholdForm
-                thresholds={thresholds}
-                onChange={changeThresholds}
-                shape={raw}
-                scale={limitScale(unit, units)}
-              >
-                <RuleLink device={deviceName} sensor={name} />
-              </ThresholdForm>
-            )}
+            <RangeSummary
+              {...{ presented, raw, shape, unit, thresholds, isRead, changeThresholds }}
+              sensor={{ device: deviceName, sensor: name }}
+            />
           </section>
           {data && (
             <Annotations
-              annotations={notes.annotations}
-              missing={notes.missing}
-              isKnown={notes.isKnown}
-              problem={notes.problem}
+              {...notes}
               device={{ id: data.device_id, name: deviceName }}
               at={window.to}
               onChange={notes.reload}
@@ -161,6 +132,76 @@ export function SensorView({ device, sensor }: { device: string; sensor: string 
             />
           )}
         </>
+      )}
+    </>
+  );
+}
+
+/** Keeps the drawn form of the signal. `raw`: samples in the window as sent; `shape`: the same in the chosen unit, or as rate */
+function usePresented(sent: Shape, { name, type, unit }: Parameters<typeof present>[1], window: Window) {
+  const { preferences, router } = useServices();
+  const { units } = preferences.choice.value;
+  const asRate = router.place.value.query.get('as') === 'rate';
+  const presented = useMemo(
+    () => present(sent, { name, type, unit }, { choices: units, asRate }),
+    [sent, name, type, unit, units, asRate],
+  );
+  const raw = useMemo(() => inWindow(sent, window), [sent, window.from, window.to]);
+  const shape = useMemo(() => inWindow(presented.shape, window), [presented, window.from, window.to]);
+  return { presented, raw, shape };
+}
+
+/** Reads the annotations and alarms of a sensor. `plugins`: their marks in the chart */
+function useMarked(data: ReturnType<typeof useSensor>['data'], range: Window, zone: Zone) {
+  const notes = useAnnotations(data ? [data.device_id] : [], range);
+  const marks = useMarks(notes.annotations, zone);
+  const past = useSensorAlarms(data);
+  const bands = useAlarmBands(past.alarms);
+  const plugins = useMemo(() => [...bands, ...marks], [bands, marks]);
+  return { notes, past, plugins };
+}
+
+/** Renders the statistics of the range, with the thresholds and a link to the rules of alarms. */
+function RangeSummary({
+  presented: { scale, states, isRate },
+  raw,
+  shape,
+  unit,
+  thresholds,
+  isRead,
+  changeThresholds,
+  sensor,
+}: {
+  presented: ReturnType<typeof present>;
+  raw: Shape;
+  shape: Shape;
+  unit: string | null;
+  thresholds: Thresholds;
+  isRead: boolean;
+  changeThresholds: (next: Thresholds) => void;
+  sensor: { device: string; sensor: string };
+}) {
+  const { units } = useServices().preferences.choice.value;
+  const statistics = useMemo(() => statisticsOf(shape), [shape]);
+  const ruleLink = <RuleLink {...sensor} />;
+  return (
+    <>
+      {states ? (
+        <StateFigures {...{ shape, states, isRead }} count={statistics.count} />
+      ) : (
+        <RangeFigures {...{ statistics, shape, isRead }} unit={scale.unit} />
+      )}
+      {states || isRate ? (
+        <div class="thresholds">{ruleLink}</div>
+      ) : (
+        <ThresholdForm
+          thresholds={thresholds}
+          onChange={changeThresholds}
+          shape={raw}
+          scale={limitScale(unit, units)}
+        >
+          {ruleLink}
+        </ThresholdForm>
       )}
     </>
   );

@@ -135,12 +135,14 @@ describe('Limits in the unit of choice', () => {
 
   test('Alarm rule form: a limit has more digits than are shown: saving without a change keeps all digits', () => {
     const rule = ruleWith({ kind: 'above', limit: 0.1 + 0.2 });
-    expect(ruleOf(typedOf(rule, FAHRENHEIT), FAHRENHEIT, rule)?.condition.limit).toBe(0.1 + 0.2);
+    expect(ruleOf(typedOf(rule, FAHRENHEIT), FAHRENHEIT, rule)?.condition).toMatchObject({
+      limit: 0.1 + 0.2,
+    });
     fc.assert(
       fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (limit) => {
         const stored = ruleWith({ kind: 'below', limit });
         for (const scale of [FAHRENHEIT, KELVIN]) {
-          expect(ruleOf(typedOf(stored, scale), scale, stored)?.condition.limit).toBe(limit);
+          expect(ruleOf(typedOf(stored, scale), scale, stored)?.condition).toMatchObject({ limit: limit });
         }
       }),
     );

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { type Client, createClient } from '../../../../web/api/client.ts';
+import { Client } from '../../../../web/api/client.ts';
 import { toProblem } from '../../../../web/api/request.ts';
 
 /** An answer whose connection breaks in the middle of its body. */
@@ -20,7 +20,7 @@ const QUESTIONS: [name: string, ask: (client: Client) => Promise<unknown>][] = [
 
 describe.each(QUESTIONS)('API client: request for %s', (_name, ask) => {
   test('API client: the connection breaks within an answer: the request fails with a temporary problem, code unreachable', async () => {
-    const client = createClient({ fetch: async () => brokenOff() });
+    const client = new Client({ fetch: async () => brokenOff() });
     const problem = toProblem(await ask(client).catch((error) => error));
     expect(problem).toMatchObject({ code: 'unreachable', isTemporary: true });
   });
@@ -29,7 +29,7 @@ describe.each(QUESTIONS)('API client: request for %s', (_name, ask) => {
 test('API client: the caller aborts a request: the request rejects with AbortError', async () => {
   const abort = new AbortController();
   abort.abort();
-  const client = createClient({
+  const client = new Client({
     fetch: (input, init) => fetch(new URL(String(input), 'http://127.0.0.1:9'), init),
   });
   await expect(client.fleet(abort.signal)).rejects.toMatchObject({ name: 'AbortError' });

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { type Signal, signal } from '@preact/signals';
 import type { StreamStatus } from '../../../../web/api/stream/index.ts';
 import type { DeviceItem } from '../../../../web/api/types.ts';
-import { createFleet, type Fleet } from '../../../../web/state/fleet.ts';
+import { Fleet } from '../../../../web/state/fleet.ts';
 import { awayDevices, createFleetState, sensorsOnline } from '../../../../web/state/fleet-state.ts';
 import { offlineEntry } from '../../../../web/wall/outlier-list.tsx';
 
@@ -28,6 +28,7 @@ const awayItem = (device_id: string, state: DeviceItem['state'] = 'offline'): De
   site: null,
   label: null,
   state,
+  online: state === 'online',
   last_seen: null,
 });
 
@@ -58,7 +59,7 @@ function stateAfter(ms: number) {
 beforeEach(() => {
   now = NOON;
   status = signal('connecting' as StreamStatus);
-  fleet = createFleet();
+  fleet = new Fleet();
   for (const device_id of ['a', 'b']) {
     const ts = new Date(NOON).toISOString();
     const labels = { device: null, name: null, type: null, unit: null, site: null };

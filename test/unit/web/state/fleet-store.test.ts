@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createFleet, type Fleet } from '../../../../web/state/fleet.ts';
+import { Fleet } from '../../../../web/state/fleet.ts';
 import { createInputQueue } from '../../../../web/state/frames.ts';
 import { NO_VALUE, NORMAL, NOT_JUDGED, NOT_LIVE, OFFLINE, SILENT } from '../../../../web/state/outliers.ts';
 
@@ -35,7 +35,7 @@ const stateOf = (fleet: Fleet, id: string) => fleet.sensors.get(id)?.cellState;
 
 describe('Fleet', () => {
   test('Faults of the fleet: the list has a filter: only matching sensors and their devices count', () => {
-    const fleet = createFleet();
+    const fleet = new Fleet();
     for (const id of ['north/ear', 'south/ear']) steady(fleet, id);
     const inNorth = ({ key }: { key: string }) => key.startsWith('north');
     fleet.setPresence(new Map([['south', 'offline']]));
@@ -48,7 +48,7 @@ describe('Fleet', () => {
   });
 
   test('Fleet store: older or repeated value of a sensor: ignored; other value for the same instant: replaces the first', () => {
-    const fleet = createFleet();
+    const fleet = new Fleet();
     expect(fleet.take('d/s', item('d/s', 1, 1000))).not.toBeNull();
     expect(fleet.take('d/s', item('d/s', 1, 1000))).toBeNull();
     expect(fleet.take('d/s', item('d/s', 5, 0))).toBeNull();
@@ -56,7 +56,7 @@ describe('Fleet', () => {
   });
 
   test('Fleet store: drain() returns each changed sensor once; the layout version changes only with new names', () => {
-    const fleet = createFleet();
+    const fleet = new Fleet();
     fleet.take('d/s', item('d/s', 1));
     fleet.take('d/s', item('d/s', 2, 1000));
     expect(fleet.drain().map(({ key }) => key)).toEqual(['d/s']);
@@ -70,7 +70,7 @@ describe('Fleet', () => {
   });
 
   test('Fleet store: values and deviations of a sensor arrive: cell state goes from no value to not judged, normal, far off', () => {
-    const fleet = createFleet();
+    const fleet = new Fleet();
     fleet.take('d/s', item('d/s', null));
     expect(stateOf(fleet, 'd/s')).toBe(NO_VALUE);
     fleet.take('d/s', item('d/s', 60));
@@ -84,7 +84,7 @@ describe('Fleet', () => {
   });
 
   test('Fleet store: newest value arrives again with another deviation: the sensor changes; an older value is ignored', () => {
-    const fleet = createFleet();
+    const fleet = new Fleet();
     fleet.take('d/s', item('d/s', 60, 1000));
     expect(fleet.take('d/s', item('d/s', 60, 1000, { sigmas: -8 }))).toMatchObject({ sigmas: -8 });
     expect(faultsAt(fleet, NOON + 1000)).toMatchObject({ farCount: 1 });
@@ -95,7 +95,7 @@ describe('Fleet', () => {
   });
 
   test('Fleet store: a device is retired: the device, its sensors and pending changes of these sensors are removed', () => {
-    const fleet = createFleet();
+    const fleet = new Fleet();
     for (const id of ['d/a', 'd/b', 'e/a']) fleet.take(id, item(id, 60));
     const before = fleet.structure();
     fleet.forget('d');
@@ -107,7 +107,7 @@ describe('Fleet', () => {
   });
 
   test('Fleet store: a snapshot lacks some sensors: these sensors and devices without other sensors are removed', () => {
-    const fleet = createFleet();
+    const fleet = new Fleet();
     for (const id of ['d/a', 'd/b', 'e/a', 'f/a']) fleet.take(id, item(id, 60), true);
     fleet.noteRead();
     const before = fleet.structure();
@@ -130,7 +130,7 @@ describe('Fleet', () => {
   });
 
   test('Fleet store: empty snapshot: all sensors are removed; incomplete snapshot: no sensor is removed', () => {
-    const fleet = createFleet();
+    const fleet = new Fleet();
     for (const id of ['d/a', 'e/a']) fleet.take(id, item(id, 60), true);
     fleet.noteRead();
     fleet.take('d/a', item('d/a', 60), true);
@@ -143,7 +143,7 @@ describe('Fleet', () => {
   });
 
   test('Fleet store: the API counts fewer sensors twice in a row: the store counts as outdated until the next snapshot', () => {
-    const fleet = createFleet();
+    const fleet = new Fleet();
     const readAll = () => {
       for (const id of ['d/a', 'e/a']) fleet.take(id, item(id, 60), true);
       fleet.noteRead();
@@ -160,7 +160,7 @@ describe('Fleet', () => {
   });
 
   test('Fleet store: a sensor sends no value for five minutes, or for five intervals: silent until the next value', () => {
-    const fleet = createFleet();
+    const fleet = new Fleet();
     steady(fleet, 'd/quick');
     fleet.take('d/slow', item('d/slow', 60, 0, { interval_ms: 60 * MINUTE_MS }));
     expect(faultsAt(fleet, NOON + 5 * MINUTE_MS).silentCount).toBe(0);
@@ -173,13 +173,13 @@ describe('Fleet', () => {
   });
 
   test('Fleet store: a sensor announces no interval: never silent, such as a door that stays closed', () => {
-    const fleet = createFleet();
+    const fleet = new Fleet();
     for (let second = 0; second < 60; second += 1) fleet.take('d/door', item('d/door', 1, second * 1000));
     expect(faultsAt(fleet, NOON + 60 * MINUTE_MS)).toMatchObject({ silentCount: 0, unjudged: 1 });
   });
 
   test('Fleet store: a device is not live: its sensors have a state of their own, and are no faults', () => {
-    const fleet = createFleet();
+    const fleet = new Fleet();
     steady(fleet, 'd/s');
     fleet.setPresence(new Map([['d', 'not_live']]));
     const faults = faultsAt(fleet, NOON + 60 * MINUTE_MS);
@@ -188,7 +188,7 @@ describe('Fleet', () => {
   });
 
   test('Fleet store: a device is offline: its sensors count as offline, not as silent, until the device is online', () => {
-    const fleet = createFleet();
+    const fleet = new Fleet();
     steady(fleet, 'd/s');
     fleet.drain();
     fleet.setPresence(new Map([['d', 'offline']]));
@@ -201,7 +201,7 @@ describe('Fleet', () => {
   });
 
   test('Fleet store: more sensors than the limit of the store: surplus sensors are ignored and counted', () => {
-    const fleet = createFleet({ limit: 2 });
+    const fleet = new Fleet({ limit: 2 });
     for (const id of ['a/1', 'b/1', 'c/1']) fleet.take(id, item(id, 1));
     expect(fleet.sensors.size).toBe(2);
     expect(fleet.overflow()).toBe(1);

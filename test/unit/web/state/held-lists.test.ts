@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createFleet } from '../../../../web/state/fleet.ts';
+import { Fleet } from '../../../../web/state/fleet.ts';
 import {
   itemOf,
   matchingDevices,
@@ -29,7 +29,7 @@ const ITEMS = [
 ];
 
 function filled() {
-  const fleet = createFleet();
+  const fleet = new Fleet();
   for (const each of ITEMS) fleet.take(`${each.device_id}/${each.sensor_id}`, each);
   return fleet;
 }
@@ -78,6 +78,7 @@ describe('List of a whole fleet', () => {
       site: null,
       label: null,
       state: index === 0 ? ('online' as const) : ('offline' as const),
+      online: index === 0,
       last_seen: null,
     }));
     expect(matchingDevices(devices, query('name=AT')).map(({ name }) => name)).toEqual(['gate']);
@@ -101,7 +102,7 @@ describe('Fleet', () => {
   });
 
   test('Fleet store: fleet larger than the limit of the store: holdsAll() is false', () => {
-    const fleet = createFleet({ limit: 1 });
+    const fleet = new Fleet({ limit: 1 });
     for (const each of ITEMS) fleet.take(`${each.device_id}/${each.sensor_id}`, each);
     fleet.expect(1);
     expect(fleet.holdsAll()).toBe(false);

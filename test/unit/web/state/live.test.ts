@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { StreamListeners } from '../../../../web/api/stream/index.ts';
-import { createLive } from '../../../../web/state/live.ts';
+import { Live } from '../../../../web/state/live.ts';
 
 /** @param devices each has one sensor @param isLast whether the event completes a snapshot */
 function sendSnapshot(
@@ -20,7 +20,7 @@ function sendSnapshot(
 function startLive() {
   const frames: Array<() => void> = [];
   let stream: Omit<StreamListeners, 'onRefused'> = null as never;
-  const live = createLive({
+  const live = new Live({
     openStream(listeners) {
       stream = listeners;
       return { follow() {}, again() {}, stop() {} };

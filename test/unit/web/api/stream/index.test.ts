@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import type { StreamStatus } from '../../../../../web/api/stream/connection.ts';
-import { createStream } from '../../../../../web/api/stream/index.ts';
+import { Stream } from '../../../../../web/api/stream/index.ts';
 import type { Connect, Listeners, TabState } from '../../../../../web/api/stream/messages.ts';
 
 beforeEach(() => void jest.useFakeTimers());
@@ -27,7 +27,7 @@ function open() {
   const statuses: StreamStatus[] = [];
   const document = Object.assign(new EventTarget(), { hidden: false });
   const window = new EventTarget();
-  const stream = createStream({
+  const stream = new Stream({
     ways: hubs.map(({ connect }) => connect),
     page: { document, window } as never,
     onItems: () => {},
