@@ -150,7 +150,7 @@ export function RuleForm({
             <Required />
           </legend>
           <p class="rule-hint">Fill in at least one. All that is filled in must match.</p>
-          {field('device', 'Device')}
+          {field('device', 'Device', { autofocus: true })}
           {field('sensor', 'Sensor')}
           {field('type', 'Type of sensor')}
           {field('site', 'Site')}
@@ -162,7 +162,7 @@ export function RuleForm({
         </fieldset>
         <fieldset class="rule-fields">
           <legend>When</legend>
-          {kind !== 'absent' && note && <p class="wide-field">{note}</p>}
+          {kind !== 'absent' && note && <p class="rule-hint">{note}</p>}
           {known && <MeasuredSoFar id={known} device={device} sensor={sensor} />}
           {select('kind', 'Condition', KINDS)}
           {kind !== 'absent' &&
@@ -188,7 +188,7 @@ export function RuleForm({
         )}
         <fieldset class="rule-fields">
           <legend>Then</legend>
-          {field('name', 'Name', { autofocus: true, 'aria-required': true })}
+          {field('name', 'Name', { 'aria-required': true })}
           {select('severity', 'Severity', { info: 'info', warning: 'warning', critical: 'critical' })}
           {field('text', 'What to do')}
         </fieldset>
