@@ -5,7 +5,9 @@ const dashboard = useDashboard({ system: { settings: { AUTO_REGISTER: 'false' } 
 
 test('Dead letters page: no dead letters: the note No message was refused in the last 24 hours is shown', async () => {
   await dashboard.visit('/dead-letters');
-  await dashboard.page.getByRole('heading', { name: 'No message was refused in the last 24 hours' }).waitFor();
+  await dashboard.page
+    .getByRole('heading', { name: 'No message was refused in the last 24 hours' })
+    .waitFor();
   await dashboard.lookAt('dead-letters-none');
 });
 
