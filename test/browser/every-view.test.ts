@@ -16,6 +16,7 @@ const dashboard = useDashboard({
 
 const VIEWS = [
   ['the fleet', '/'],
+  ['the wall alone', '/?full'],
   ['devices', '/?show=devices'],
   ['a device', '/devices/collar-1'],
   ['a sensor', '/devices/collar-1/sensors/ambient'],
@@ -24,6 +25,7 @@ const VIEWS = [
   ['the pipeline', '/pipeline'],
   ['dead letters', '/dead-letters'],
   ['alarms', '/alarms'],
+  ['the form of a rule', '/alarms?device=collar-1&sensor=ambient'],
   ['import', '/import'],
   ['credentials', '/credentials'],
   ['a device that does not exist', '/devices/nobody'],
@@ -48,6 +50,16 @@ describe.each(VIEWS)('View: %s', (_, path) => {
     await openView(path);
     expect([...origins]).toEqual([dashboard.system.httpUrl]);
   });
+
+  test.each(['light', 'dark'] as const)(
+    'Accessibility: %s theme: no violation of any rule, however slight',
+    async (colorScheme) => {
+      dashboard.expectComplaints(/status of 404/);
+      await dashboard.page.emulateMedia({ colorScheme });
+      await openView(path);
+      await dashboard.expectNoViolation();
+    },
+  );
 
   test('Dashboard view: the user prefers reduced motion: no animation runs', async () => {
     dashboard.expectComplaints(/status of 404/);

@@ -23,16 +23,7 @@ export function Navigation({ view, level = 'good' }: { view: string; level?: Lev
   const mayManage = useMay('admin');
   const current = (isHere: boolean) => (isHere ? 'page' : undefined);
   const nav = useRef<HTMLElement | null>(null);
-  // On a phone, not all links fit, so the link of the shown view scrolls into view.
-  useEffect(() => {
-    const { current: views } = nav;
-    const link = views?.querySelector('[aria-current]');
-    if (!views || !(link instanceof HTMLElement)) return;
-    const { left, right } = link.getBoundingClientRect();
-    const frame = views.getBoundingClientRect();
-    if (left < frame.left || right > frame.right) views.scrollLeft += left - frame.left;
-  }, [view]);
-  const more = useMore(nav);
+  const more = useMore(nav, view);
   return (
     <nav class="navigation" aria-label="Views" ref={nav}>
       {more.left && <More nav={nav} side="left" />}
@@ -97,8 +88,12 @@ const More = ({ nav, side }: { nav: Row; side: Side }) => (
 /** Width in px by which an arrow scrolls the row of links: about two links. */
 const STEP_PX = 180;
 
-/** Returns on which sides of the row of links more links follow. */
-function useMore(nav: Row): Record<Side, boolean> {
+/**
+ * Scrolls the link of the shown view into view, because not all links fit on a phone.
+ *
+ * @returns on which sides of the row of links more links follow
+ */
+function useMore(nav: Row, view: string): Record<Side, boolean> {
   const [more, setMore] = useState({ left: false, right: false });
   useEffect(() => {
     const { current } = nav;
@@ -108,14 +103,18 @@ function useMore(nav: Row): Record<Side, boolean> {
       const next = { left: scrollLeft > 1, right: scrollLeft + clientWidth < scrollWidth - 1 };
       setMore((now) => (now.left === next.left && now.right === next.right ? now : next));
     };
-    const resizes = new ResizeObserver(measure);
+    // The numbers in the links arrive later than the links, and move them.
+    const resizes = new ResizeObserver(() => {
+      current.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+      measure();
+    });
     for (const element of [current, ...current.querySelectorAll('a')]) resizes.observe(element);
     current.addEventListener('scroll', measure);
     return () => {
       resizes.disconnect();
       current.removeEventListener('scroll', measure);
     };
-  }, [nav]);
+  }, [nav, view]);
   return more;
 }
 

@@ -161,19 +161,19 @@ export function FleetOutliers({
       <AlarmsOnWall open={open} />
       {offline > 0 && (
         <div class="stands-out-kind" data-look="offline">
-          <h3>
+          <h2>
             <a href="/?show=devices&state=offline" title="Show the devices that are offline">
               Devices offline <b>{formatCount(offline)}</b>
             </a>
-          </h3>
+          </h2>
         </div>
       )}
       <RefusedDevices refused={refused} />
       {data && data.outliers > 0 && (
         <div class="stands-out-kind" data-look="far">
-          <h3>
+          <h2>
             Far off <b>{formatCount(data.outliers)}</b>
-          </h3>
+          </h2>
           <ul>
             {data.items.map((item) => (
               <li key={keyOf(item)}>

@@ -100,11 +100,11 @@ export function AlarmsOnWall({ open }: { open: OpenAlarms | null }) {
   const { alarms } = open;
   return (
     <div class="stands-out-kind">
-      <h3>
+      <h2>
         <a href="/alarms" title="Show the alarms">
           Alarms <b>{openCountText(alarms.length, open)}</b>
         </a>
-      </h3>
+      </h2>
       <ul>
         {alarms.slice(0, FEW).map(({ alarm_id, device_id, sensor_id, device, sensor, rule, severity }) => {
           const known = live.fleet.sensors.get(keyOf({ device_id, sensor_id }));
@@ -237,7 +237,7 @@ function Kind<T>({
   const href = withQuery(place, { look: chosen ? null : look });
   return (
     <div class="stands-out-kind" data-look={look}>
-      <h3>
+      <h2>
         <a
           href={href}
           aria-current={chosen ? 'true' : undefined}
@@ -245,7 +245,7 @@ function Kind<T>({
         >
           {title} <b>{formatCount(count)}</b>
         </a>
-      </h3>
+      </h2>
       <ul>
         {shown.map(({ key, href: to, name, owner, text, tone }) => (
           <li key={key}>
@@ -278,11 +278,11 @@ export function RefusedDevices({ refused }: { refused: RefusedDevice[] }) {
   if (refused.length === 0) return null;
   return (
     <div class="stands-out-kind">
-      <h3>
+      <h2>
         <a href="/dead-letters" title="Show the dead letters, with the reasons">
           Sends, but refused <b>{formatCount(refused.length)}</b>
         </a>
-      </h3>
+      </h2>
       <ul>
         {refused.slice(0, FEW).map((one) => {
           // If all messages of a device were refused, the device is not registered, and has no page to link to.

@@ -94,7 +94,10 @@ describe('Invalid address', () => {
     async (path, heading) => {
       await dashboard.visit(path);
       await dashboard.page.getByRole('heading', { level: 1, name: heading }).waitFor();
-      await dashboard.page.waitForLoadState('networkidle');
+      // The event stream and its shared worker never end, so the network is never idle.
+      await until(async () => (await dashboard.page.locator('.waiting').count()) === 0, {
+        what: 'the answers of the view',
+      });
     },
   );
 });

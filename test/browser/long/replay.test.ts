@@ -3,15 +3,17 @@ import { useDashboard } from '../../support/web/dashboard.ts';
 
 const dashboard = useDashboard({ system: { settings: { AUTO_REGISTER: 'false' } } });
 
-test('Dead letters page: no dead letters: the note Nothing was refused in the last 24 hours is shown', async () => {
+test('Dead letters page: no dead letters: the note No message was refused in the last 24 hours is shown', async () => {
   await dashboard.visit('/dead-letters');
-  await dashboard.page.getByRole('heading', { name: 'Nothing was refused in the last 24 hours' }).waitFor();
+  await dashboard.page
+    .getByRole('heading', { name: 'No message was refused in the last 24 hours' })
+    .waitFor();
   await dashboard.lookAt('dead-letters-none');
 });
 
 test('Dead letter replay: device without birth message: refused again; after the birth message: measurements are stored', async () => {
   await dashboard.visit('/dead-letters');
-  await dashboard.page.getByRole('heading', { name: /Nothing was refused/ }).waitFor();
+  await dashboard.page.getByRole('heading', { name: /No message was refused/ }).waitFor();
   const ts = Date.now();
   // This message is too large to wait in memory for the birth, so only the replay can store it.
   await dashboard.publish('newcomer', [

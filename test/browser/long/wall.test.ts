@@ -206,7 +206,7 @@ describe('Wall', () => {
     await standsOut()
       .getByRole('link', { name: /Silent 1/ })
       .waitFor();
-    const kinds = await standsOut().locator('h3').allTextContents();
+    const kinds = await standsOut().locator('h2').allTextContents();
     expect(kinds.slice(0, 2)).toEqual([
       expect.stringContaining('Devices offline'),
       expect.stringContaining('Silent'),

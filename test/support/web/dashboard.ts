@@ -214,6 +214,9 @@ export class Dashboard {
   /** Fails on anything that axe-core calls serious or critical. */
   expectAccessible = () => this.#withoutMotion(() => this.#checkAccessibility());
 
+  /** Fails on anything that axe-core finds. */
+  expectNoViolation = () => this.#withoutMotion(async () => expect(await this.#axe()).toEqual([]));
+
   /** Works on a page at rest: a new value that fades in has too little contrast at first. */
   async #withoutMotion(work: () => Promise<void>) {
     await this.page.emulateMedia({ reducedMotion: 'reduce' });

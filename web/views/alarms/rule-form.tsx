@@ -75,7 +75,7 @@ export function RuleForm({
             <Required />
           </legend>
           <p class="rule-hint">Fill in at least one. All that is filled in must match.</p>
-          {fields.field('device', 'Device')}
+          {fields.field('device', 'Device', { autofocus: true })}
           {fields.field('sensor', 'Sensor')}
           {fields.field('type', 'Type of sensor')}
           {fields.field('site', 'Site')}
@@ -98,7 +98,7 @@ export function RuleForm({
         )}
         <fieldset class="rule-fields">
           <legend>Then</legend>
-          {fields.field('name', 'Name', { autofocus: true, 'aria-required': true })}
+          {fields.field('name', 'Name', { 'aria-required': true })}
           {fields.select('severity', 'Severity', { info: 'info', warning: 'warning', critical: 'critical' })}
           {fields.field('text', 'What to do')}
         </fieldset>
@@ -235,7 +235,7 @@ function ConditionFields({
   return (
     <fieldset class="rule-fields">
       <legend>When</legend>
-      {kind !== 'absent' && note && <p class="wide-field">{note}</p>}
+      {kind !== 'absent' && note && <p class="rule-hint">{note}</p>}
       {children}
       {select('kind', 'Condition', KINDS)}
       {kind !== 'absent' &&

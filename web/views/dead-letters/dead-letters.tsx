@@ -146,8 +146,8 @@ const Totals = ({
 );
 
 const NothingRefused = ({ range, place }: { range: (typeof RANGES)[number]; place: Place }) => (
-  <Notice title={`Nothing was refused in the last ${range.words}`} tone="good">
-    <p>Every measurement that came was stored.</p>
+  <Notice title={`No message was refused in the last ${range.words}`} tone="good">
+    <p>Refused HTTP requests are not listed, because their answers have the reasons.</p>
     {range.value !== '14d' && (
       <p>
         <a class="button" href={withQuery(place, { range: '14d' })}>

@@ -364,7 +364,7 @@ function stateNow(state: Presence, band: Known | null, asOf: string | null) {
   if (asOf) return `${STATE_WORDS[state]} at ${asOf}`;
   if (state !== 'online') return `${STATE_WORDS[state]} now`;
   const isAnnounced = !band || band.spans.length > 0 || band.events.some(({ kind }) => kind !== 'birth');
-  return isAnnounced ? 'Online now' : 'Online now, by its messages. It announces no state';
+  return isAnnounced ? 'Online now' : 'Online now, by its messages';
 }
 
 /**

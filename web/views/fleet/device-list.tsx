@@ -213,12 +213,14 @@ const SORT_VALUES: Record<string, (device: DeviceItem) => string | number | null
   state: ({ state }) => state,
 };
 
-const DEVICE_COLUMNS = [...Object.keys(SORT_VALUES), 'last-seen'];
+const DEVICE_COLUMNS = [...Object.keys(SORT_VALUES), 'sensors', 'last-seen'];
 
 /** @param by name of the column; empty: the devices stay in the order of the API */
 function useSortValue(by: string): (device: DeviceItem) => string | number | null {
   const lastSeenOf = useLastSeen();
+  const sensorsOf = useSensorCount();
   if (by === '') return () => null;
+  if (by === 'sensors') return sensorsOf;
   return SORT_VALUES[by] ?? ((device) => -Date.parse(lastSeenOf(device) ?? '') || null);
 }
 
@@ -250,6 +252,7 @@ function DeviceTable({
         <tr>
           <SortHeader label="Device" by="name" sorting={sorting} />
           <SortHeader label="Site" by="site" sorting={sorting} class="col-site" />
+          <SortHeader label="Sensors" by="sensors" sorting={sorting} class="col-sensors" />
           <SortHeader label="State" by="state" sorting={sorting} class="col-state" />
           <SortHeader label="Last seen" by="last-seen" sorting={sorting} class="col-last-seen" />
         </tr>
@@ -313,6 +316,9 @@ const DeviceRow = ({
           <span class="quiet">{NOTHING}</span>
         )}
       </td>
+      <td class="col-sensors">
+        <SensorCount device={device} />
+      </td>
       <td class="col-state">
         <DeviceState state={state} isOld={isOld} />
       </td>
@@ -322,6 +328,19 @@ const DeviceRow = ({
     </tr>
   );
 };
+
+const SensorCount = ({ device }: { device: DeviceItem }) => {
+  const count = useSensorCount()(device);
+  return <>{count === null ? NOTHING : formatCount(count)}</>;
+};
+
+/** @returns a function that returns the number of sensors of a device; null: not known yet */
+function useSensorCount(): (device: DeviceItem) => number | null {
+  const { live, clock } = useServices();
+  // The clock draws the number again, because a sensor may appear at any time.
+  void clock.time.value;
+  return ({ device_id }) => live.fleet.devices.get(device_id)?.sensors.length ?? null;
+}
 
 /** Renders the time since the device was last seen, updated every second and by each sample. */
 function LastSeen({ device }: { device: DeviceItem }) {
@@ -343,6 +362,7 @@ const EmptyRow = () => (
     <td class="col-site">
       <span class="bar" />
     </td>
+    <td class="col-sensors" />
     <td class="col-state">
       <span class="bar" />
     </td>

@@ -191,13 +191,18 @@ export function Questions({
   onAnswer: (option: string, value: string) => void;
 }) {
   if (questions.length === 0) return null;
+  function answer(option: string, value: string) {
+    onAnswer(option, value);
+    // The question disappears with its buttons, so the field that has the answer gets the focus.
+    document.getElementById(`import-${option}`)?.focus();
+  }
   return (
     <ul class="import-questions" aria-label="Questions about the file">
       {questions.map(({ option, text, choices }) => (
         <li key={option}>
           <span>{text}</span>
           {[...new Set(option === 'zone' ? [OWN_ZONE, ...choices] : choices)].map((choice) => (
-            <button key={choice} type="button" class="button" onClick={() => onAnswer(option, choice)}>
+            <button key={choice} type="button" class="button" onClick={() => answer(option, choice)}>
               {choice}
             </button>
           ))}
