@@ -3,6 +3,7 @@ export { createApi } from './api.ts';
 export { createApp } from './app.ts';
 export { audit } from './audit.ts';
 export { bodyOf, closeUnread, codingOf, readJsonText } from './body.ts';
+export { openApiDocument } from './contract/openapi.ts';
 export { json, PAGED } from './contract/operation.ts';
 export { AnnotationText } from './contract/schemas/index.ts';
 export { Id, Name, name, pageOf, Time, value } from './contract/schemas/shared.ts';

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { compile } from 'json-schema-to-typescript';
-import { openApiDocument } from '../../api/http/contract/openapi.ts';
-import { ROUTES } from '../../api/http/routes/index.ts';
+import { CONTRACTS } from '../../api/features/index.ts';
+import { openApiDocument } from '../../api/http/index.ts';
 
 const NAMES = new URL('../../web/api/types.ts', import.meta.url);
 
 /** The schemas of the OpenAPI document that `web/api/types.ts` names, and the schemas in them, as TypeScript. */
 export async function webTypes(): Promise<string> {
-  const { components } = openApiDocument({ routes: ROUTES, version: '', guarded: true });
+  const { components } = openApiDocument(CONTRACTS, { version: '', guarded: true });
   const names = Array.from(
     readFileSync(NAMES, 'utf8').matchAll(/\bschemas\.([A-Z]\w+)/g),
     ([, name]) => name,

@@ -16,17 +16,18 @@ export async function checkQueryRules(
   { complete }: { complete: boolean },
 ): Promise<{ found: string; problems: string[] }> {
   const { records: sent, processes } = await readRecords(records);
-  const store = statementsOf([folder('api/store')]);
+  const store = statementsOf([folder('api/store'), folder('api/features')]);
   // The bench compares the store with other layouts of tables.
   const written = [...store, ...statementsOf([folder('schema/migrate'), folder('tools/bench/variants')])];
   const missing = unsent(sent, store);
   const problems = [
     ...violations(sent),
     ...unwritten(sent, written).map(
-      (cql) => `not in the sources of api/store, schema/migrate or tools/bench/variants: ${cql}`,
+      (cql) =>
+        `not in the sources of api/store, api/features, schema/migrate or tools/bench/variants: ${cql}`,
     ),
     ...(complete ? missing.map((statement) => `never sent by any test: ${statement}`) : []),
   ];
-  const found = `${store.length - missing.length} of the ${store.length} statements of api/store were sent, by ${processes} processes in ${sent.length} ways`;
+  const found = `${store.length - missing.length} of the ${store.length} statements of the API were sent, by ${processes} processes in ${sent.length} ways`;
   return { found, problems };
 }

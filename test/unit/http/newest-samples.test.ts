@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { expect, test } from '@jest/globals';
 import express from 'express';
-import { listSensors, readSensors } from '../../../api/export/index.ts';
+import { listSensors, readSensors } from '../../../api/columns/index.ts';
 import { createReading } from '../../../api/history/reading/index.ts';
 import { createCursors } from '../../../api/http/cursor.ts';
 import { getMeasurements, getSeries } from '../../../api/http/routes/measurements.ts';
@@ -33,18 +33,17 @@ test('Newest samples: samples are committed and latest is not yet written: pages
   const limits = { exports: free, series: free, points };
   const cursors = createCursors({ secret: 'a secret', clock });
   const metrics = createMetrics({ version: 'test', role: 'http' });
-  const retention = { historyDays: 365, maxClockSkewMs: 0 };
+  const config = { retention: { historyDays: 365 }, ingest: { maxClockSkewMs: 0 } };
   // The database in memory does not know the statement of `latestOfSensors`.
   const fleet = { latestOfSensors: () => store.devices.sensors(pipeline.keyOf('oven')) };
   const deps = {
     store: { ...store, fleet },
     reading,
-    groups: 4,
     limits,
     clock,
     cursors,
     metrics,
-    ...retention,
+    config,
   } as never;
   const app = express();
   app.get('/:device/:sensor/measurements', getMeasurements(deps));

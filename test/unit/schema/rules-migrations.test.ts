@@ -13,7 +13,9 @@ const migrations = await readMigrations();
 
 /** Tables from which the store deletes. */
 const withDeletions = new Set(
-  statementsIn(['api/store']).flatMap(({ cql }) => /^DELETE .*?FROM (\w+)/.exec(cql)?.[1] ?? []),
+  statementsIn(['api/store', 'api/features']).flatMap(
+    ({ cql }) => /^DELETE .*?FROM (\w+)/.exec(cql)?.[1] ?? [],
+  ),
 );
 
 /** The default of both servers, in s. */

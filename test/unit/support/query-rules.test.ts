@@ -96,12 +96,14 @@ describe('Query rules: statements of the sources', () => {
   });
 
   test('Query rules: CQL statements of api/store: statements of all tables are found', () => {
-    const tables = statementsOf(['api/store']).map(({ cql }) => /(?:FROM|INTO|UPDATE) (\w+)/.exec(cql)?.[1]);
+    const tables = statementsOf(['api/store', 'api/features']).map(
+      ({ cql }) => /(?:FROM|INTO|UPDATE) (\w+)/.exec(cql)?.[1],
+    );
     expect(tables).toEqual(expect.arrayContaining(['latest', 'device', 'message', 'history', 'dead_letter']));
     expect(tables.length).toBeGreaterThan(40);
   });
 
-  const written = statementsOf(['api/store']);
+  const written = statementsOf(['api/store', 'api/features']);
 
   test('Query rules: a statement of the source was never sent: it is reported with its file', () => {
     const [first, ...others] = written;
@@ -120,7 +122,7 @@ describe('Query rules: a run', () => {
 
   test('Query rules: a complete test run recorded no request: every statement of the source is reported', async () => {
     const { problems } = await checkQueryRules(folder, { complete: true });
-    expect(problems.length).toBe(statementsOf(['api/store']).length);
+    expect(problems.length).toBe(statementsOf(['api/store', 'api/features']).length);
     expect((await checkQueryRules(folder, { complete: false })).problems).toEqual([]);
   });
 

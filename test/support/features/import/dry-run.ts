@@ -27,7 +27,7 @@ export async function dryRun(
     refused: new Map(),
   });
   const ingest = {
-    files: { look },
+    past: { look },
     acceptedTimes: async () => times ?? { oldest: 0, newest: Number.MAX_SAFE_INTEGER },
   } as never;
   const source =

@@ -12,7 +12,7 @@ const directory = useDirectory('turns');
 
 /** Registers every name, and stores nothing. */
 const ingest = {
-  files: {
+  past: {
     resolve: async (_: unknown, sensors: Map<string, unknown>) => ({
       device: {},
       known: new Map(Array.from(sensors.keys(), (name) => [name, { bytes: name }])),
