@@ -13,7 +13,7 @@ const TOP = {
   // Receives, stores and serves measurements.
   'api/': ['common/', 'schema/'],
   // Knows MQTT and payloads, never CQL. Its `verify/` compares ledgers with the database.
-  'simulator/': ['common/', 'schema/', 'api/store/', 'api/history/reading/', 'api/stream-out/'],
+  'simulator/': ['common/', 'schema/', 'api/store/', 'api/history/reading/', 'api/features/kafka/'],
   // Starts the processes of the other folders, and imports only their settings and the records that they store.
   'infra/': ['common/', 'schema/', 'api/store/', 'api/observability/', 'simulator/flags.ts'],
   // Benchmarks of the other folders, and the sizing calculator, which uses constants of the schema and the printing of the benchmarks.
@@ -63,15 +63,6 @@ const API = {
   'api/columns/': ['api/store/', 'api/history/'],
   // Processes a message until its commit: admission, decoding, mappings, registry, handlers, dead letters.
   'api/ingest/': ['api/store/', 'api/observability/'],
-  // Sends committed samples to Kafka, provides the same records to readers of changes, and writes finished days as Parquet files.
-  'api/stream-out/': [
-    'api/store/',
-    'api/observability/',
-    'api/background/',
-    'api/history/',
-    'api/columns/',
-    'api/ingest/',
-  ],
   // Evaluates alarm rules on committed samples, and delivers the alarms.
   'api/alarms/': ['api/store/', 'api/observability/', 'api/history/', 'api/ingest/'],
   // Publishes committed samples to readers.
@@ -88,10 +79,9 @@ const API = {
     'api/alarms/',
     'api/ingest/',
     'api/live/',
-    'api/stream-out/',
   ],
   // The type of a feature, and what the core hands to it.
-  'api/feature.ts': ['api/store/', 'api/observability/', 'api/http/'],
+  'api/feature.ts': ['api/store/', 'api/observability/', 'api/ingest/', 'api/http/'],
   // Each feature imports the core, and no other feature.
   ...Object.fromEntries(
     features.map((feature) => [`api/features/${feature}/`, [...CORE, ...(OTHER_FEATURES[feature] ?? [])]]),
@@ -110,7 +100,6 @@ const API = {
     'api/history/',
     'api/alarms/',
     'api/ingest/',
-    'api/stream-out/',
     'api/live/',
     'api/mqtt/',
     'api/http/',
@@ -127,7 +116,6 @@ const API = {
     'api/columns/',
     'api/alarms/',
     'api/ingest/',
-    'api/stream-out/',
     'api/live/',
     'api/mqtt/',
     'api/database.ts',

@@ -1,32 +1,52 @@
+import type { Periods } from '../common/periods.ts';
+import type { Identity } from '../schema/ids.ts';
 import type { Contract } from './http/contract/openapi.ts';
 import { bind } from './http/index.ts';
 import type { Route, RouteContext } from './http/route.ts';
 import type { BoundRoute } from './http/serve.ts';
+import type { Judge, Stream } from './http/stream/index.ts';
+import type { Publish } from './ingest/index.ts';
+import type { Device } from './ingest/registry/cache.ts';
+import type { Beat } from './observability/heartbeat.ts';
 import type { Readiness } from './observability/readiness.ts';
 import type { ClockGuard } from './store/clock-guard.ts';
 
 /** What the core hands to a feature. */
 export interface Core extends RouteContext {
   clockGuard: ClockGuard;
+  /** the live stream of this process */
+  stream: Stream;
   readiness: Readiness;
   version: string;
+  periods: Periods;
 }
 
-/** A feature that this process has. */
+/** What a feature brings to a process. */
 export interface Running {
   routes: BoundRoute[];
+  /** after the commit of a message; it must return at once */
+  onCommitted?: Publish | undefined;
+  /** `device`: as it was registered. A retirement ends after it, and is repeated if it fails. */
+  onRetired?: (identity: Identity, device: Device | null) => Promise<void> | void;
+  /** judges newest values before readers get them */
+  judge?: Judge;
+  /** for the heartbeat of this process */
+  beat?: () => Partial<Beat>;
+  /** before the first message */
   start?: () => Promise<void> | void;
   stop?: () => Promise<void> | void;
 }
 
 /**
  * A feature lies in one folder of `features/`, and one line of `features/index.ts` switches it on. The documents describe it by its
- * contract. `create` makes it for a process that serves the API.
+ * contract. `create` makes it for a process, before the process receives messages.
  */
 export interface Feature extends Contract {
   name: string;
-  create: (core: Core) => Running;
+  create: (core: Core) => Promise<Running>;
 }
+
+type Created<D> = { deps?: D } & Omit<Running, 'routes'>;
 
 /** `create` returns what the routes of the feature need besides the core. */
 export function defineFeature<D extends object = object>({
@@ -35,12 +55,12 @@ export function defineFeature<D extends object = object>({
 }: Contract & {
   name: string;
   routes?: Array<Route<Core & D>>;
-  create?: (core: Core) => { deps?: D } & Omit<Running, 'routes'>;
+  create?: (core: Core) => Created<D> | Promise<Created<D>>;
 }): Feature {
   return {
     ...feature,
-    create(core) {
-      const { deps, ...running } = create(core);
+    async create(core) {
+      const { deps, ...running } = await create(core);
       return { ...running, routes: bind(feature.routes ?? [], { ...core, ...deps } as Core & D) };
     },
   };

@@ -9,9 +9,8 @@ import type { Rate } from './access/http/rate-limits.ts';
 import { createTls } from './access/tls/index.ts';
 import { createAlarms } from './alarms/index.ts';
 import { openDatabase } from './database.ts';
-import type { Core } from './feature.ts';
+import type { Core, Running } from './feature.ts';
 import { CONTRACTS, FEATURES } from './features/index.ts';
-import { Baselines, createLearning } from './history/baselines/index.ts';
 import { createPacking } from './history/packing/index.ts';
 import { createReading } from './history/reading/index.ts';
 import {
@@ -20,9 +19,11 @@ import {
   createConcurrencyLimits,
   createCursors,
   createHttpServer,
+  createStream,
   cursorSecret,
   MAX_CONCURRENT,
 } from './http/index.ts';
+import type { RouteContext } from './http/route.ts';
 import { createIngest, type Publish } from './ingest/index.ts';
 import type { Send } from './ingest/pipeline.ts';
 import type { Device } from './ingest/registry/cache.ts';
@@ -73,7 +74,6 @@ export async function startSystem(parts: {
   const events: EventEmitter<{ committed: Parameters<Publish>; command: Parameters<Send>; state: [Device] }> =
     new EventEmitter();
   const { store, clockGuard } = await openDatabase(context, { openStore, clockDifference });
-  const { isPressed } = store.health;
   const ingest = createIngest(context, {
     store,
     clockGuard,
@@ -86,16 +86,7 @@ export async function startSystem(parts: {
     ),
   });
   const { outbox, processStats } = ingest;
-  const streamOut = config.stream.kafka
-    ? new (await import('./stream-out/index.ts')).StreamOut(context, {
-        store,
-        clockGuard,
-        isPressed,
-        outbox,
-        pauseMs: periods.stream,
-      })
-    : null;
-  if (streamOut) store.write.observeBlocks(streamOut.blocks);
+  const features: Running[] = [];
   metrics.certificates(tls.states);
   const takes = config.role !== 'http';
   const serves = config.role !== 'ingest';
@@ -119,19 +110,13 @@ export async function startSystem(parts: {
     onChange: async (device) => messageSource?.recheck(device),
   });
   const packing = takes
-    ? createPacking(context, { store, clockGuard, isPressed, pauseMs: periods.pack })
+    ? createPacking(context, {
+        store,
+        clockGuard,
+        isPressed: store.health.isPressed,
+        pauseMs: periods.pack,
+      })
     : null;
-  const parquetOut =
-    takes && config.stream.parquet
-      ? (await import('./stream-out/parquet/index.ts')).createParquetOut(context, {
-          store,
-          clockGuard,
-          isPressed,
-          pauseMs: periods.stream,
-        })
-      : null;
-  const learning = takes ? createLearning(context, { store, clockGuard, pauseMs: periods.learn }) : null;
-  const baselines = serves ? new Baselines(context, { store, everyMs: periods.baselines }) : null;
   const live = createLive(context, {
     brokerClients: {
       followers: messageSource?.followers ?? NOBODY,
@@ -141,7 +126,6 @@ export async function startSystem(parts: {
   });
   events.on('committed', live.publishChanges);
   events.on('state', live.publishState);
-  if (streamOut && config.stream.latest) events.on('committed', streamOut.noteLatest);
   const reading = createReading(store);
   const watches = () => Boolean(messageSource?.checks.broker().ok) && clockGuard.isTrusted;
   const unwatchedTime = new UnwatchedTime(context, { store: store.watchedTime, everyMs: periods.heartbeat });
@@ -165,10 +149,8 @@ export async function startSystem(parts: {
   async function retire(device: Identity) {
     const before = await ingest.find(device);
     const isRetired = await revokeAndRetire(device);
-    if (isRetired && before) {
-      streamOut?.removeLatest(before);
-      live.remove(before);
-    }
+    if (isRetired && before) live.remove(before);
+    for (const { onRetired } of features) await onRetired?.(device, before);
     // The alarms of the device end even if the device is already retired: if this step fails, a second call of `retire` repeats it.
     await alarms.endOfDevice(device.bytes);
     return isRetired;
@@ -190,7 +172,7 @@ export async function startSystem(parts: {
   const stats = new InstallationStats({ processStats, processHealth, live, serves, clock });
   const secret = config.http.cursorSecret ?? (await cursorSecret(config.dataDir));
   const access = createAccess({ settings: config.http, secret, attempts: wrongTokens, clock, logger });
-  const core: Core = {
+  const base: RouteContext = {
     ...context,
     store,
     reading,
@@ -199,25 +181,26 @@ export async function startSystem(parts: {
     access,
     cursors: createCursors({ secret, clock }),
     limits: createConcurrencyLimits(MAX_CONCURRENT),
-    clockGuard,
-    readiness,
-    version,
   };
-  const features = serves ? FEATURES.map((feature) => feature.create(core)) : [];
-  const api = baselines
+  const stream = createStream({ ...base, stats, resyncMs: periods.heal });
+  const core: Core = { ...base, stream, clockGuard, readiness, version, periods };
+  for (const feature of FEATURES) features.push(await feature.create(core));
+  for (const { onCommitted, judge } of features) {
+    if (onCommitted) events.on('committed', onCommitted);
+    if (judge) stream.judgeBy(judge);
+  }
+  const api = serves
     ? createApi(core, {
         features,
         alarms,
-        baselines,
         credentials,
         retire,
         stats,
         unwatchedTime,
         mqttPort: () => messageSource?.mqttPort ?? 0,
-        resyncMs: periods.heal,
       })
     : null;
-  if (api) processStats.countReaders(api.readers);
+  processStats.countReaders(stream.readers);
   const { host, port } = config.http;
   const http = createHttpServer({
     app: createApp({
@@ -233,7 +216,7 @@ export async function startSystem(parts: {
     host,
     port,
     tls: tls.http,
-    stopStreams: () => api?.stopStreams(),
+    stopStreams: stream.stop,
     requestMs: periods.request,
     stallMs: periods.stall,
     metrics,
@@ -255,7 +238,7 @@ export async function startSystem(parts: {
       measurements: processStats.measurements,
       broker: messageSource?.checks.broker() ?? null,
       shares: takes && shares,
-      stream: streamOut?.state() ?? null,
+      ...Object.assign({}, ...features.map(({ beat }) => beat?.())),
     }),
     everyMs: periods.heartbeat,
   });
@@ -264,15 +247,8 @@ export async function startSystem(parts: {
    * In reverse order of the start. First no new messages are accepted, unsettled messages are settled, and HTTP clients get their answers.
    */
   async function stop() {
-    await Promise.all([
-      messageSource?.stop(),
-      packing?.stop(),
-      parquetOut?.stop(),
-      learning?.stop(),
-      baselines?.stop(),
-      http.stop(),
-    ]);
-    await Promise.all([streamOut?.stop(), alarms.stop(), ...features.map((feature) => feature.stop?.())]);
+    await Promise.all([messageSource?.stop(), packing?.stop(), http.stop()]);
+    await Promise.all([alarms.stop(), ...features.map((feature) => feature.stop?.())]);
     ingest.abort();
     processHealth.stop();
     stats.stop();
@@ -286,13 +262,8 @@ export async function startSystem(parts: {
     await live.start();
     await alarms.start();
     for (const feature of features) await feature.start?.();
-    await streamOut?.begin();
     await messageSource?.start();
     packing?.start();
-    streamOut?.start({ completes: takes });
-    parquetOut?.start();
-    learning?.start();
-    baselines?.start();
     await http.start();
     const clientId = processName(config, http.port);
     await processHealth.start();

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { RequestHandler, Response } from 'express';
+import type { RequestHandler, Response, Router } from 'express';
 import express from 'express';
 import type { Logger } from 'pino';
 import { isLoopback } from '../../common/addresses.ts';
@@ -8,7 +8,6 @@ import type { Config } from '../../common/settings/config.ts';
 import { type Access, limitRequests } from '../access/http/index.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Readiness } from '../observability/readiness.ts';
-import type { Api } from './api.ts';
 import { compressAnswers } from './compression.ts';
 import { asyncApiDocument } from './contract/asyncapi.ts';
 import { type Contract, openApiDocument } from './contract/openapi.ts';
@@ -33,7 +32,8 @@ export function createApp({
   logger,
   metrics,
 }: {
-  api: Api | null;
+  /** null: only health and metrics are served */
+  api: Router | null;
   /** what `/openapi.json` describes */
   contracts: Contract[];
   readiness: Readiness;
@@ -58,7 +58,7 @@ export function createApp({
   const exemptLoopback = !access.isRequired && settings.trustProxy === 0;
   app.use(limitRequests({ most: 10 * settings.requestsPerSecond, windowMs: 10_000 }, { exemptLoopback }));
 
-  if (api) app.use(api.router);
+  if (api) app.use(api);
   app.use('/api', unknown);
   serve(app, bind(service.routes, { readiness, metrics }), access);
   if (api) {

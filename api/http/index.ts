@@ -6,6 +6,7 @@ export { bodyOf, closeUnread, codingOf, readJsonText } from './body.ts';
 export { openApiDocument } from './contract/openapi.ts';
 export { json, PAGED } from './contract/operation.ts';
 export { AnnotationText } from './contract/schemas/index.ts';
+export { LatestItem } from './contract/schemas/latest.ts';
 export { Id, Name, name, pageOf, Time, value } from './contract/schemas/shared.ts';
 export { createCursors, cursorSecret } from './cursor.ts';
 export {
@@ -31,12 +32,16 @@ export {
   digits,
   fields,
   parseDevice,
+  parseTimeParameter,
   readParameters,
   readQuery,
 } from './parameters.ts';
-export { noSuchDevice } from './routes/devices.ts';
+export { findSensor, noSuchDevice } from './routes/devices.ts';
 export { CORE_CONTRACT } from './routes/index.ts';
 export { byNames, selectSensors } from './sensor-selection.ts';
 export { bind } from './serve.ts';
 export { createHttpServer } from './server.ts';
+export { createStream } from './stream/index.ts';
+export { keyOf } from './stream/latest-cache.ts';
 export { sendTable } from './tables.ts';
+export { createWrite } from './write.ts';

@@ -16,7 +16,6 @@ export const MAX_CONCURRENT = {
   exports: 16,
   series: 128,
   queries: 8,
-  changes: 64,
   pages: 8,
   points: 8,
 };
@@ -29,10 +28,6 @@ export const createConcurrencyLimits = (limits: typeof MAX_CONCURRENT) => ({
   exports: createConcurrencyLimit(
     limits.exports,
     'This process makes as many exports as it can; try again later.',
-  ),
-  changes: createConcurrencyLimit(
-    limits.changes,
-    'This process serves as many readers of changes as it can; try again later.',
   ),
   series: createConcurrencyLimit(
     limits.series,

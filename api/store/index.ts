@@ -12,7 +12,6 @@ import { createDeadLetterReads } from './dead-letters/reads.ts';
 import { createDeadLetterWrites } from './dead-letters/writes.ts';
 import { createFleet } from './devices/index.ts';
 import { createEventStore } from './events.ts';
-import { createBaselineStore } from './history/baselines.ts';
 import { createLateDays, createPackLeases, createPackProgress } from './history/progress.ts';
 import { createHistoryReads } from './history/reads.ts';
 import { createUnpackedReads } from './history/unpacked.ts';
@@ -41,10 +40,10 @@ export { changeId, deliveryId } from './alarms/deliveries.ts';
 export { alarmId, newestFirst, parseAlarmId } from './alarms/episodes.ts';
 export { ClockGuard } from './clock-guard.ts';
 export { LEASE_MS } from './commit-marks.ts';
+export { int64 } from './cql-encoding.ts';
 export { compareDeadLetterIds } from './dead-letters/dead-letter.ts';
 export { addCodes, hoursOf, storedForm } from './dead-letters/writes.ts';
 export { eventId, parseEventId } from './events.ts';
-export { PROFILE_FLOATS } from './history/baselines.ts';
 export { allParts } from './measurements/rows.ts';
 export { logSecurityProblems } from './security-check.ts';
 export { Retry } from './sending/retry.ts';
@@ -181,7 +180,6 @@ export function createStore(deps: {
     },
     streamLeases: createPackLeases(reading, 'stream_lease'),
     parquetLeases: createPackLeases(reading, 'parquet_lease'),
-    baselines: createBaselineStore(reading),
     devices: createRegistryStore(reading),
     events: createEventStore(reading),
     alarms: createAlarmTables(reading),

@@ -6,7 +6,7 @@ import {
   decodeWatermark,
   Schemas,
   topicName,
-} from '../../api/stream-out/index.ts';
+} from '../../api/features/kafka/client/index.ts';
 import { MillraceError } from '../../common/errors.ts';
 import type { Config } from '../../common/settings/config.ts';
 import { identifyDevice, identifySensor } from '../../schema/ids.ts';

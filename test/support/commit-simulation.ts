@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { CommitHorizon } from '../../api/features/changes/horizon.ts';
 import { type CommitMark, CommitMarks } from '../../api/store/commit-marks.ts';
-import { CommitHorizon } from '../../api/stream-out/changes/horizon.ts';
 import { createRandom } from '../../simulator/random.ts';
 
 const SECOND = 1000;

@@ -1,6 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { AVRO_SCHEMAS } from '../../api/stream-out/avro.ts';
-import { COMPLETED_TOPICS, TOPICS, type TopicKind, topicName } from '../../api/stream-out/kafka/topics.ts';
+import { AVRO_SCHEMAS } from '../../api/features/kafka/avro.ts';
+import {
+  COMPLETED_TOPICS,
+  TOPICS,
+  type TopicKind,
+  topicName,
+} from '../../api/features/kafka/client/topics.ts';
 import { SETTINGS } from '../../common/settings/schema.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));

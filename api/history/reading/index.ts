@@ -10,6 +10,14 @@ import { readSeries } from './series.ts';
 export { addGroups } from './aligned.ts';
 export { binsOf, calendarGrid, isZone, mostCalendarBins, NO_BINS, uniformGrid, wholeGrid } from './grid.ts';
 export { storedRange, unpackedHours } from './hours.ts';
+export {
+  createTimeText,
+  latestText,
+  numberText,
+  openBatchText,
+  samplesOf,
+  watermarkText,
+} from './records.ts';
 
 /** Callers do not see whether a sample is in history or in the table `message` ("batches"). `hours.ts` has the rules. */
 export function createReading(store: Pick<Store, 'samples' | 'packed' | 'scans' | 'packProgress'>) {

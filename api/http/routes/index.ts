@@ -5,14 +5,12 @@ import { SCHEMAS } from '../contract/schemas/index.ts';
 import type { Route } from '../route.ts';
 import * as alarmRules from './alarm-rules.ts';
 import * as alarms from './alarms.ts';
-import * as changes from './changes.ts';
 import * as credentials from './credentials.ts';
 import * as deadLetters from './dead-letters.ts';
 import * as devices from './devices.ts';
 import * as fleet from './fleet.ts';
 import * as latest from './latest.ts';
 import * as measurements from './measurements.ts';
-import * as outliers from './outliers.ts';
 import * as refusedDevices from './refused-devices.ts';
 import * as search from './search.ts';
 import * as service from './service.ts';
@@ -22,12 +20,10 @@ import * as unmatchedTopics from './unmatched-topics.ts';
 /** In the order in which the HTTP application asks them. The document lists them by their tags. */
 const ROUTES: Route[] = [
   ...latest.routes,
-  ...outliers.routes,
   ...fleet.routes,
   ...search.routes,
   ...devices.routes,
   ...measurements.routes,
-  ...changes.routes,
   ...alarmRules.routes,
   ...alarms.routes,
   ...refusedDevices.routes,

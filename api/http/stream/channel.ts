@@ -1,7 +1,6 @@
 import type { LimitFunction } from 'p-limit';
 import type { Logger } from 'pino';
 import { type DeviceBytes, groupOf, type SensorBytes } from '../../../schema/ids.ts';
-import type { Baselines } from '../../history/baselines/index.ts';
 import type { Listener } from '../../live/hub.ts';
 import { EVERY_DEVICE, type Live } from '../../live/index.ts';
 import type { Metrics } from '../../observability/metrics.ts';
@@ -9,7 +8,7 @@ import type { Fleet } from '../../store/devices/index.ts';
 import type { LatestRow } from '../../store/devices/latest-rows.ts';
 import { latestItem } from '../items.ts';
 import { FanOut } from './fan-out.ts';
-import type { Reader } from './index.ts';
+import type { Judge, Reader } from './index.ts';
 import { createResync, type Entry, LatestCache } from './latest-cache.ts';
 import { follows, type Subscription } from './subscription.ts';
 
@@ -17,8 +16,8 @@ export interface ChannelDeps {
   /** pages of the stored newest values */
   storedPages: (subscription: Subscription) => AsyncIterator<LatestRow[]>;
   live: Live;
-  /** judges how unusual each value is */
-  baselines: Pick<Baselines, 'judge' | 'onChange'>;
+  /** null: values are not judged */
+  judge: () => Judge | null;
   limit: LimitFunction;
   periods: { coalesce: number; resync: number };
   clock: () => number;
@@ -33,7 +32,7 @@ export interface ChannelDeps {
 export class Channel {
   #subscription;
   #live;
-  #baselines;
+  #judge;
   #limit;
   #metrics;
   #cache;
@@ -47,13 +46,14 @@ export class Channel {
   readonly loading: Promise<void>;
 
   constructor(subscription: Subscription, deps: ChannelDeps) {
-    const { live, baselines, limit, periods, clock, logger, metrics } = deps;
+    const { live, limit, periods, clock, logger, metrics } = deps;
     this.#subscription = subscription;
     this.#live = live;
-    this.#baselines = baselines;
+    const judge = deps.judge();
+    this.#judge = judge;
     this.#limit = limit;
     this.#metrics = metrics;
-    this.#cache = new LatestCache((key, item) => baselines.judge(key, item));
+    this.#cache = new LatestCache(judge ? (key, item) => judge.judge(key, item) : undefined);
     this.#fanOut = new FanOut({ cache: this.#cache, coalesceMs: periods.coalesce, clock });
     this.#resync = createResync({
       pages: () => deps.storedPages(subscription),
@@ -104,10 +104,8 @@ export class Channel {
     const followed = everything
       ? [EVERY_DEVICE]
       : [...new Set([...devices.keys(), ...[...sensors.values()].map(deviceOf)])];
-    this.#cleanUps.push(
-      this.#baselines.onChange(this.#judgeAgain),
-      this.#live.onMissed(this.#resync.refreshNow),
-    );
+    this.#cleanUps.push(this.#live.onMissed(this.#resync.refreshNow));
+    if (this.#judge) this.#cleanUps.push(this.#judge.onChange(this.#judgeAgain));
     this.#cleanUps.push(await this.#live.listen(followed, this.#onItems));
     if (!this.#open) return this.end();
     await this.#resync.start();

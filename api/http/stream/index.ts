@@ -24,6 +24,14 @@ const PERIODS_MS = { coalesce: 250, stats: 1000, heartbeat: 15_000, rest: 60_000
 /** Limit for all readers together. */
 const CONCURRENT_READS = 4;
 
+/** Judges newest values before readers get them. */
+export interface Judge {
+  /** writes into `item`; `key`: `device id/sensor id` */
+  judge: (key: string, item: JudgedItem) => void;
+  /** called when values may be judged differently; returns a function that removes the listener */
+  onChange: (listener: () => void) => () => void;
+}
+
 const WHOLE_FLEET: Subscription = { devices: new Map(), sensors: new Map(), everything: true };
 
 /** Channels without readers, for readers that reconnect. */
@@ -35,19 +43,19 @@ const MAX_RESTING = 100;
  * `Last-Event-ID` and gets the changes since that event, or a snapshot if its channel has ended. So a reader never misses a newest value.
  */
 export function createStream(
-  deps: Pick<RouteContext, 'store' | 'live' | 'limits' | 'clock' | 'logger' | 'metrics'> &
-    Pick<ChannelDeps, 'baselines'> & {
-      stats: Pick<InstallationStats, 'read' | 'health'>;
-      /** in ms; a channel then reads `latest` again */
-      resyncMs: number;
-    },
+  deps: Pick<RouteContext, 'store' | 'live' | 'limits' | 'clock' | 'logger' | 'metrics'> & {
+    stats: Pick<InstallationStats, 'read' | 'health'>;
+    /** in ms; a channel then reads `latest` again */
+    resyncMs: number;
+  },
   periods: typeof PERIODS_MS = PERIODS_MS,
 ) {
   const { limits, stats, resyncMs, clock, logger, metrics } = deps;
+  let judge: Judge | null = null;
   const limit = pLimit(CONCURRENT_READS);
   const storedPages = (of: Subscription) => snapshotOf(deps.store.fleet, deps.store.groups, of);
   const channels = createChannels(
-    { ...deps, limit, storedPages, periods: { ...periods, resync: resyncMs } },
+    { ...deps, judge: () => judge, limit, storedPages, periods: { ...periods, resync: resyncMs } },
     periods.rest,
   );
   const readers: Set<Reader> = new Set();
@@ -124,6 +132,11 @@ export function createStream(
       } finally {
         release();
       }
+    },
+
+    /** Channels that open later judge their values. */
+    judgeBy(given: Judge) {
+      judge = given;
     },
 
     removeDevice: channels.removeDevice,

@@ -43,7 +43,7 @@ export class LatestCache {
   #resync = 0;
   #judge;
 
-  /** By default no baseline is known for any sensor. */
+  /** By default no value is judged. */
   constructor(judge: Judge = () => {}) {
     this.#judge = judge;
   }

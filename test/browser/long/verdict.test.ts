@@ -3,7 +3,7 @@ import mqtt from 'mqtt';
 import type { Page } from 'playwright-core';
 import { useCleanUps } from '../../support/clean-ups.ts';
 import { sharedContactPoint } from '../../support/database/engine.ts';
-import { writeUsual } from '../../support/history/baselines.ts';
+import { writeUsual } from '../../support/features/baselines.ts';
 import { type Gate, startGate } from '../../support/http/tcp-gate.ts';
 import { startMosquitto } from '../../support/mqtt/mosquitto.ts';
 import { publishSmallFleet, SENSORS } from '../../support/simulator/small-fleet.ts';

@@ -83,7 +83,7 @@ export async function startHttpApp(
   const router = express.Router();
   serve(router, [...bind(session.routes, { access }), ...CALLER_ROUTES], access);
   const app = createApp({
-    api: { router, readers: () => 0, stopStreams() {} },
+    api: router,
     contracts: [],
     readiness: new Readiness({ health: { clockDifference: async () => 0 }, checks: {} }),
     version: 'test',

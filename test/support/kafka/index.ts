@@ -1,5 +1,5 @@
 import { Admin, Consumer } from '@platformatic/kafka';
-import { TOPICS, topicName } from '../../../api/stream-out/index.ts';
+import { TOPICS, topicName } from '../../../api/features/kafka/client/index.ts';
 import { type KafkaOptions, startKafka } from '../../../infra/kafka/index.ts';
 import { startDisposable, type TestEngine } from '../database/engine.ts';
 

@@ -20,7 +20,7 @@ export type Script =
   | 'api/commands/alarms/index.ts'
   | 'api/features/export/command.ts'
   | 'api/features/import/command/index.ts'
-  | 'api/commands/stream.ts'
+  | 'api/features/kafka/command.ts'
   | 'simulator/verify/index.ts'
   | 'infra/operations/steps/expect-stopped.ts'
   | 'infra/operations/steps/alter.ts'

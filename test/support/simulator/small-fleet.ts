@@ -1,4 +1,4 @@
-import { writeUsual } from '../history/baselines.ts';
+import { writeUsual } from '../features/baselines.ts';
 import type { Dashboard } from '../web/dashboard.ts';
 
 export const SITES = ['North Meadow', 'South Meadow'];

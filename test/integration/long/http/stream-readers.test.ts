@@ -66,7 +66,6 @@ async function serve({
       store,
       limits: createConcurrencyLimits({ ...MAX_CONCURRENT, streams: limit }),
       live: Object.assign(live, { publishChanges: () => {}, publishState: () => {}, remove: () => {} }),
-      baselines: { judge: () => {}, onChange: () => () => {} },
       stats: { read: () => statsOf([]), health: () => [] },
       resyncMs: resync,
       clock: Date.now,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createEncoder } from '../../../../api/stream-out/encoder.ts';
+import { createEncoder } from '../../../../api/features/kafka/encoder.ts';
 import {
   type Identity,
   identifyDevice,

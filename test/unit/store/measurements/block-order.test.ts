@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import pino from 'pino';
+import { Resequencer } from '../../../../api/features/kafka/resequencer.ts';
 import { SampleWrites } from '../../../../api/store/measurements/writes.ts';
 import type { PendingRow } from '../../../../api/store/sending/pending-rows.ts';
 import { Retry } from '../../../../api/store/sending/retry.ts';
-import { Resequencer } from '../../../../api/stream-out/resequencer.ts';
 import { MillraceError } from '../../../../common/errors.ts';
 import { visitBlock } from '../../../../schema/packed/block.ts';
 import { HOUR_MS } from '../../../../schema/rules.ts';

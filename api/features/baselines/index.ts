@@ -1,0 +1,39 @@
+/** What is usual for each sensor at each hour, and which newest values are not. */
+import { defineFeature } from '../../feature.ts';
+import { Baselines } from './baselines.ts';
+import { createLearning } from './learner.ts';
+import { routes } from './routes.ts';
+import { SCHEMAS } from './schemas.ts';
+import { createBaselineStore } from './store.ts';
+
+export const baselines = defineFeature({
+  name: 'baselines',
+  schemas: SCHEMAS,
+  routes,
+  create(core) {
+    const { config, store, clockGuard, periods } = core;
+    const table = createBaselineStore(store.session);
+    const learning =
+      config.role === 'http'
+        ? null
+        : createLearning(core, {
+            store: { ...store, baselines: table },
+            clockGuard,
+            pauseMs: periods.learn,
+          });
+    const known = new Baselines(core, { store: table, everyMs: periods.baselines });
+    const serves = config.role !== 'ingest';
+    return {
+      deps: { baselines: known },
+      judge: known,
+      start() {
+        learning?.start();
+        if (serves) known.start();
+      },
+      async stop() {
+        known.stop();
+        await learning?.stop();
+      },
+    };
+  },
+});

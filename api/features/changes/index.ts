@@ -1,0 +1,14 @@
+/** Change data capture over HTTP: what was committed, in order and complete. */
+import { defineFeature } from '../../feature.ts';
+import { createConcurrencyLimit } from '../../http/index.ts';
+import { routes } from './routes.ts';
+
+const MAX_READERS = 64;
+
+const BUSY = 'This process serves as many readers of changes as it can; try again later.';
+
+export const changes = defineFeature({
+  name: 'changes',
+  routes,
+  create: () => ({ deps: { changeReaders: createConcurrencyLimit(MAX_READERS, BUSY) } }),
+});

@@ -1,0 +1,20 @@
+import type { DeviceBytes } from '../../../../schema/ids.ts';
+import { iteratePages, type Steps } from '../../../background/index.ts';
+import type { Store } from '../../../store/index.ts';
+import type { OutRecord } from '../client/sender.ts';
+import type { RecordMaker } from '../record-maker.ts';
+
+/** Limit of devices that are completed concurrently. */
+export const DEVICES_AT_ONCE = 8;
+
+/** What each part of the completion needs to read items and to send their records. */
+export interface Sending {
+  store: Pick<Store, 'streaming' | 'devices' | 'fleet' | 'events' | 'deadLetters' | 'alarms'>;
+  steps: Steps;
+  records: RecordMaker;
+  /** @throws if the process ends before Kafka has the records */
+  mustSend: (records: OutRecord[]) => Promise<void>;
+}
+
+export const devicesOf = ({ store, steps }: Sending, group: number): AsyncIterable<DeviceBytes> =>
+  iteratePages((after) => steps.run(() => store.streaming.devicePage(group, null, after)));

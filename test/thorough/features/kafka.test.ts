@@ -1,0 +1,291 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Admin } from '@platformatic/kafka';
+import pino from 'pino';
+import { topicName } from '../../../api/features/kafka/client/index.ts';
+import { KafkaSender } from '../../../api/features/kafka/client/sender.ts';
+import { bucketOf, HOUR_MS } from '../../../schema/rules.ts';
+import { makeTopics, readTopic, startTestKafka } from '../../support/kafka/index.ts';
+import { readMetric } from '../../support/metrics.ts';
+import { startCommand } from '../../support/processes/api-process.ts';
+import { startTestSystem, type TestSystem } from '../../support/system/index.ts';
+import { samplesOf, usePackedSystem } from '../../support/system/packed.ts';
+import { until } from '../../support/until.ts';
+
+const PREFIX = 'out';
+const kafka = await startTestKafka();
+const { clock, system, store, send, newHour, closeHour } = usePackedSystem({
+  settings: { STREAM_KAFKA: kafka.address, STREAM_TOPIC_PREFIX: PREFIX, LATEST_GROUPS: '2' },
+  periods: { stream: 100 },
+});
+/** A process that commits and sends nothing to Kafka, as one that is killed between the two. */
+let silent: TestSystem;
+
+beforeAll(async () => {
+  await makeTopics(kafka.address, PREFIX);
+  silent = await startTestSystem({
+    settings: { CQL_KEYSPACE: system().config.cql.keyspace, LATEST_GROUPS: '2' },
+    clock: () => clock.now,
+  });
+});
+
+afterAll(async () => {
+  await silent?.stop();
+  await kafka.dispose();
+});
+
+/** @returns in the order of the topic */
+async function streamed(
+  device: string,
+): Promise<Array<{ ts: number; value: number; late: boolean; source: string | undefined }>> {
+  const records = await readTopic(kafka.address, topicName(PREFIX, 'batches'));
+  return records.flatMap(({ value, headers }) => {
+    const batch = JSON.parse(String(value));
+    if (batch.device !== device) return [];
+    return batch.sensors.flatMap(({ samples }: { samples: [number, number][] }) =>
+      samples.map(([ts, sampleValue]: [number, number]) => ({
+        ts,
+        value: sampleValue,
+        late: batch.late,
+        source: headers['source'],
+      })),
+    );
+  });
+}
+
+const untilStreamed = (device: string, count: number) =>
+  until(
+    async () => {
+      const found = await streamed(device);
+      return new Set(found.map(({ ts }) => ts)).size >= count ? found : null;
+    },
+    { what: `${count} samples of ${device} in Kafka` },
+  );
+
+async function post(to: TestSystem, device: string, samples: Array<{ ts: number; value: number }>) {
+  const response = await to.post(
+    `/measurements?device=${device}`,
+    samples.map((sample) => ({ sensor_id: 's', ...sample })),
+  );
+  expect(response.status).toBe(200);
+}
+
+test('Streaming to Kafka: a message is committed: its record has the samples, the key and the headers', async () => {
+  const hour = newHour();
+  const samples = samplesOf(hour, 3);
+  await send('hot-1', samples);
+  await untilStreamed('hot-1', 3);
+  const records = await readTopic(kafka.address, topicName(PREFIX, 'batches'));
+  const record = records.find(({ value }) => String(value).includes('"hot-1"'));
+  const batch = JSON.parse(String(record?.value));
+  expect(record?.key).toBe(batch.device_id);
+  expect(record?.headers).toEqual({
+    format: 'json',
+    digest: batch.digest,
+    bucket: String(hour),
+    late: 'false',
+    committed_at: String(Date.parse(batch.committed_at)),
+    source: 'hot',
+  });
+  expect(batch).toMatchObject({ kind: 'batch', device: 'hot-1', bucket: new Date(hour).toISOString() });
+  expect(batch.sensors).toEqual([
+    {
+      sensor_id: expect.any(String),
+      sensor: 's',
+      samples: samples.map(({ ts, value }) => [ts, value]),
+    },
+  ]);
+});
+
+test('Streaming to Kafka: 200 messages of a device at once: the topic has every sample once', async () => {
+  const hour = newHour();
+  const samples = samplesOf(hour, 200);
+  await Promise.all(samples.map((sample) => send('ordered', [sample])));
+  const found = await untilStreamed('ordered', 200);
+  expect(found).toHaveLength(200);
+  expect(found.every(({ source }) => source === 'hot')).toBe(true);
+});
+
+test('Streaming to Kafka: a process ends after its commit: the samples are sent once when the hour is complete', async () => {
+  const hour = newHour();
+  await post(silent, 'lost', samplesOf(hour, 5));
+  await send('kept', samplesOf(hour, 4));
+  await untilStreamed('kept', 4);
+  // Kafka has answered, so the block is noted as sent.
+  await until(async () => (await readMetric(system(), 'iot_stream_queue_bytes')) === 0);
+  await closeHour(hour);
+  const lost = await streamed('lost');
+  expect(lost.map(({ ts, value }) => ({ ts, value }))).toEqual(samplesOf(hour, 5));
+  expect(lost.every(({ source, late }) => source === 'completion' && !late)).toBe(true);
+  // A block that is noted as sent is not sent again.
+  expect(await streamed('kept')).toHaveLength(4);
+});
+
+test('Streaming to Kafka: a process ends after it stored late samples: the samples are sent when the present hour is complete', async () => {
+  const hour = newHour();
+  await send('late', samplesOf(hour, 2));
+  await closeHour(hour);
+  clock.now += 3 * HOUR_MS;
+  const noticed = bucketOf(clock.now);
+  await post(silent, 'late', samplesOf(hour, 3, 100));
+  await closeHour(noticed);
+  const found = await streamed('late');
+  expect(found.map(({ ts }) => ts).sort()).toEqual(
+    [...samplesOf(hour, 2), ...samplesOf(hour, 3, 100)].map(({ ts }) => ts),
+  );
+});
+
+test('Streaming to Kafka: Kafka is away: messages are still acknowledged, and all samples reach the topic afterwards', async () => {
+  const hour = newHour();
+  await kafka.kill();
+  for (let index = 0; index < 20; index++) await send('away', samplesOf(hour, 10, index * 10));
+  await kafka.start();
+  const found = await untilStreamed('away', 200);
+  expect(found.map(({ ts }) => ts)).toEqual(samplesOf(hour, 200).map(({ ts }) => ts));
+});
+
+test('Streaming to Kafka: an hour is complete: the watermark of each shard is the end of the hour', async () => {
+  const hour = newHour();
+  await closeHour(hour);
+  const records = await readTopic(kafka.address, topicName(PREFIX, 'watermarks'));
+  const newest = new Map(records.map(({ key, value }) => [key, JSON.parse(String(value))]));
+  expect([...newest.keys()].sort()).toEqual(['0', '1']);
+  for (const [shard, watermark] of newest) {
+    const end = new Date(hour + HOUR_MS).toISOString();
+    expect(watermark).toEqual({
+      kind: 'watermark',
+      shard: Number(shard),
+      shards: 2,
+      until: end,
+      topics: { batches: end, events: end, 'dead-letters': end, alarms: end },
+    });
+  }
+});
+
+test('Streaming to Kafka: several values of a sensor: the compacted topic has the newest value', async () => {
+  const hour = newHour();
+  await send('newest', samplesOf(hour, 7));
+  const latest = await until(async () => {
+    const records = await readTopic(kafka.address, topicName(PREFIX, 'latest'));
+    return records
+      .map(({ key, value }) => ({ key, ...JSON.parse(String(value)) }))
+      .find(({ device }) => device === 'newest');
+  });
+  expect(latest).toMatchObject({ kind: 'latest', sensor: 's', ts: hour + 6000, value: 2.5 });
+  expect(latest.key).toBe(latest.sensor_id);
+});
+
+test('Streaming to Kafka: a process stops right after a message: the compacted topic has the newest value', async () => {
+  const hour = newHour();
+  const stopping = await startTestSystem({
+    settings: {
+      CQL_KEYSPACE: system().config.cql.keyspace,
+      LATEST_GROUPS: '2',
+      STREAM_KAFKA: kafka.address,
+      STREAM_TOPIC_PREFIX: PREFIX,
+    },
+    clock: () => clock.now,
+  });
+  await post(stopping, 'stopped', samplesOf(hour, 3)).finally(() => stopping.stop());
+  await closeHour(hour);
+  const records = await readTopic(kafka.address, topicName(PREFIX, 'latest'));
+  const latest = records.map(({ value }) => JSON.parse(String(value)));
+  expect(latest).toContainEqual(expect.objectContaining({ device: 'stopped', ts: hour + 2000, value: -1.5 }));
+});
+
+describe('npm run stream', () => {
+  async function stream(prefix: string, ...args: string[]) {
+    const kafkaSettings = { STREAM_KAFKA: kafka.address, STREAM_TOPIC_PREFIX: prefix };
+    const settings = { ...system().databaseSettings, ...kafkaSettings };
+    const { code, output } = await startCommand('api/features/kafka/command.ts', settings, args).ended;
+    return { code, output };
+  }
+
+  test('npm run stream: status, init, init, status: Kafka topics are missing, then created, then present', async () => {
+    const batches = topicName('made', 'batches');
+    expect((await stream('made', 'status')).output).toContain(
+      `✕ ${batches}: missing; npm run stream -- init`,
+    );
+    const first = await stream('made', 'init', '--partitions', '2');
+    expect(first).toMatchObject({ code: 0, output: expect.stringContaining(`✓ made  ${batches}`) });
+    // Samples committed since then may be only in the topics of another prefix.
+    const [, from = ''] = /^ {2}npm run stream -- replay --from (\S+)$/m.exec(first.output) ?? [];
+    const groups = [0, 1].map((group) => store().streaming.streamedUntil(group));
+    expect(Date.parse(from)).toBe(Math.min(...(await Promise.all(groups)).map(Number)));
+    const again = await stream('made', 'init');
+    expect(again).toMatchObject({ code: 0, output: expect.stringContaining(`✓ is there  ${batches}`) });
+    expect(again.output).not.toContain('replay');
+    const { code, output } = await stream('made', 'status');
+    expect(code === 0 ? '' : output).toBe('');
+    expect(output).toContain(`✓ ${batches}: 0 records in 2 partitions`);
+    expect(output).toMatch(/^Complete until \d{4}-\d\d-\d\dT/m);
+    expect(output).toMatch(/^Backlog of events: no closed hour$/m);
+    // The heartbeat may be of the time when Kafka was away.
+    expect(output).toMatch(/^Waiting in \S+: \d+ of 67108864 bytes, for \d+\.\d s/m);
+  });
+
+  test('npm run stream: replay of a time range: exactly the samples of the range are sent to Kafka again', async () => {
+    const hour = newHour();
+    await send('replayed', samplesOf(hour, 3));
+    await untilStreamed('replayed', 3);
+    const before = (await streamed('replayed')).length;
+    const range = ['--from', new Date(hour).toISOString(), '--to', new Date(hour + HOUR_MS).toISOString()];
+    const { code, output } = await stream(PREFIX, 'replay', ...range);
+    expect(code === 0 ? '' : output).toBe('');
+    expect(output).toMatch(/^1 block sent again, and 0 events, dead letters and alarms, from /m);
+    expect(await streamed('replayed')).toHaveLength(before + 3);
+  });
+
+  test('npm run stream: replay with --from after --to: a usage error', async () => {
+    const { code, output } = await stream(PREFIX, 'replay', '--from', '2026-01-02', '--to', '2026-01-01');
+    expect(code).toBe(2);
+    expect(output).toContain('--from is before --to');
+  });
+});
+
+test('KafkaSender: concurrent callers, one partition: the topic has each record once, in order', async () => {
+  const topic = 'callers-at-once';
+  const options = { clientId: 'callers', bootstrapBrokers: [kafka.address] };
+  const admin = new Admin(options);
+  await admin.createTopics({ topics: [topic], partitions: 1, replicas: 1 });
+  await admin.close();
+  const logger = pino({ level: 'silent' });
+  const sender = new KafkaSender({ options, logger, onSent: () => {}, onFailure: () => {} });
+  const values = Array.from({ length: 64 }, (_, caller) => [`${caller}.0`, `${caller}.1`, `${caller}.2`]);
+  const sent = await Promise.all(
+    values.map((texts) =>
+      sender.send(
+        texts.map((text) => ({
+          topic,
+          key: Buffer.from('k'),
+          value: Buffer.from(text),
+          headers: new Map(),
+        })),
+      ),
+    ),
+  );
+  await sender.stop();
+  expect(sent).toEqual(values.map(() => true));
+  const read = (await readTopic(kafka.address, topic)).map(({ value }) => String(value));
+  expect(read).toEqual(values.flat());
+});
+
+test('KafkaSender: a topic is missing: the log names the topic and the command; the record arrives after the topic is created', async () => {
+  const topic = 'out.missing.v1';
+  const reasons: string[] = [];
+  const logger = pino({}, { write: (line) => void reasons.push(JSON.parse(line).reason) });
+  const sender = new KafkaSender({
+    options: { clientId: 'test', bootstrapBrokers: [kafka.address] },
+    logger,
+    onSent: () => {},
+    onFailure: () => {},
+  });
+  const sent = sender.send([{ topic, key: Buffer.from('k'), value: Buffer.from('1'), headers: new Map() }]);
+  await until(() => reasons.length > 0, { what: 'a warning' });
+  expect(reasons[0]).toBe(`Unknown topic ${topic}. Run: npm run stream -- init`);
+  const admin = new Admin({ clientId: 'test', bootstrapBrokers: [kafka.address] });
+  await admin.createTopics({ topics: [topic], partitions: 1, replicas: 1 });
+  await admin.close();
+  expect(await sent).toBe(true);
+  await sender.stop();
+  expect((await readTopic(kafka.address, topic)).map(({ value }) => String(value))).toEqual(['1']);
+});

@@ -1,0 +1,166 @@
+import { expect, test } from '@jest/globals';
+import { type AvroRecord, crc64, decodeAvro, encodeAvro } from '../../../../api/features/kafka/avro.ts';
+import { chunks, MAX_REQUEST_BYTES } from '../../../../api/features/kafka/client/sender.ts';
+import { decodeBatch, decodeWatermark } from '../../../../api/features/kafka/decoder.ts';
+import { createEncoder, createSmallEncoder } from '../../../../api/features/kafka/encoder.ts';
+import { createTimeText } from '../../../../api/history/reading/records.ts';
+import {
+  type Identity,
+  identifyDevice,
+  identifySensor,
+  type SensorIdentity,
+} from '../../../../schema/ids.ts';
+import { packBlock } from '../../../../schema/packed/block.ts';
+import { digestOf } from '../../../../schema/packed/pack.ts';
+
+const BUCKET = Date.UTC(2026, 10, 21, 11);
+const device = identifyDevice('pump "7"') as Identity;
+const sensors = ['flow', 'heat'].map((name) => identifySensor(device.id, name) as SensorIdentity);
+const times = [BUCKET, BUCKET + 1, BUCKET + 3_599_999];
+const values = [
+  [1.5, -0, 1e300],
+  [5e-324, 0.1, -273.15],
+];
+const samples = packBlock(
+  BUCKET,
+  sensors.map(({ bytes }, index) => ({
+    sensor: bytes,
+    times,
+    values: values[index] as number[],
+    from: 0,
+    to: 3,
+  })),
+);
+const block = { bucket: BUCKET, digest: digestOf(samples), samples, committedAt: BUCKET + 5000, late: false };
+const names = {
+  id: device.id,
+  name: device.name,
+  sensor: (id: string) => sensors.find((sensor) => sensor.id === id)?.name ?? null,
+};
+const expected = sensors.flatMap(({ id }, index) =>
+  times.map((ts, at) => ({ sensor: id, ts, value: values[index]?.[at] })),
+);
+
+test.each([
+  ['json', false, 1],
+  ['json', true, 6],
+  ['avro', false, 1],
+  ['avro', true, 6],
+  ['packed', false, 1],
+] as const)(
+  'Kafka format %s, explode=%p: decoded times and values are equal bit by bit',
+  (format, explode, count) => {
+    const records = createEncoder({ format, explode })(block, names);
+    expect(records).toHaveLength(count);
+    const found = records
+      .flatMap((record) => decodeBatch(record, { format, bucket: BUCKET }))
+      .flatMap(({ sensor, times: some, values: read }) =>
+        Array.from(some, (ts, index) => ({ sensor, ts, value: read[index] })),
+      );
+    // toEqual distinguishes -0 from 0.
+    expect(found).toEqual(expected);
+  },
+);
+
+test('Kafka format json: a device name has quotes: the record is valid JSON', () => {
+  const [record] = createEncoder({ format: 'json', explode: false })(block, names);
+  expect(JSON.parse(String(record))).toMatchObject({
+    kind: 'batch',
+    device: 'pump "7"',
+    bucket: '2026-11-21T11:00:00.000Z',
+    committed_at: '2026-11-21T11:00:05.000Z',
+    digest: block.digest.toString('hex'),
+    late: false,
+  });
+});
+
+// The fingerprints come from fastavro 1.12: fingerprint(to_parsing_canonical_form(schema), 'CRC-64-AVRO').
+test.each([
+  ['batch', 'a69f339edcd509d6'],
+  ['sample', 'ac9755e151462529'],
+  ['latest', '52496a2cdcf273e0'],
+  ['event', 'b1bb2c698a7915d3'],
+  ['dead_letter', 'f3f54a3ba10465f2'],
+  ['alarm', '28a6d0cad2400a7d'],
+  ['watermark', '90b432b966d428a8'],
+])('Kafka format avro: schema %s: the fingerprint equals that of fastavro', (record, fingerprint) => {
+  const value = {
+    batch: { device_id: '', device: null, bucket: 0, digest: '', late: true, committed_at: 0, sensors: [] },
+    sample: { device_id: '', device: null, sensor_id: '', sensor: null, ts: 0, value: 0 },
+    latest: {
+      ...{ device_id: '', device: null, sensor_id: '', sensor: null, type: null, unit: null, site: null },
+      ...{ ts: 0, value: 0 },
+    },
+    event: { id: '', device_id: '', device: null, event: '', session: 0, ts: 0 },
+    dead_letter: {
+      ...{ id: '', ts: 0, device: null, topic: '', codes: {}, refused: null, content_type: null },
+      ...{ size: null, payload_base64: null },
+    },
+    alarm: {
+      ...{
+        id: '',
+        event: '',
+        alarm_id: '',
+        rule_id: '',
+        rule: '',
+        severity: '',
+        device_id: '',
+        device: null,
+      },
+      ...{
+        sensor_id: '',
+        sensor: null,
+        site: null,
+        started_at: 0,
+        opened_at: 0,
+        cleared_at: null,
+        peak: null,
+      },
+      ...{ state: '', seen_late: false, acknowledged_at: null, acknowledged_by: null, comment: null },
+    },
+    watermark: { shard: 0, shards: 1, until: 0, topics: {} },
+  }[record];
+  const bytes = encodeAvro(record as AvroRecord, value as object);
+  expect(bytes.toString('hex', 0, 10)).toBe(`c301${fingerprint}`);
+  expect(decodeAvro(bytes)).toEqual({ record, value });
+});
+
+// The fingerprints come from the tests of Apache Avro (share/test/data/schema-tests.txt).
+test.each([
+  ['"null"', 7195948357588979594n],
+  ['"int"', 8247732601305521295n],
+  ['"string"', BigInt.asUintN(64, -8142146995180207161n)],
+])('CRC-64-AVRO: schema %s: the fingerprint equals the published one', (schema, fingerprint) => {
+  expect(crc64(Buffer.from(schema))).toBe(fingerprint);
+});
+
+test('Kafka format json: times near a change of their leading digits, in any order: each time has all its digits', () => {
+  const timeText = createTimeText();
+  const edges = [0, 1, 999_999, 1_000_000, 1_000_001, 1_999_999, 2_000_000, BUCKET, BUCKET + 3_599_999];
+  const near = edges.flatMap((edge) => [edge + 1_000_000, edge, edge + 999_999, edge + 5]);
+  const some = [...near, ...near.toReversed()];
+  expect(some.map(timeText)).toEqual(some.map(String));
+});
+
+test('Kafka format avro: the fingerprint is unknown: decoding throws a RangeError', () => {
+  expect(() => decodeAvro(Buffer.alloc(20))).toThrow(RangeError);
+});
+
+test.each(['json', 'avro', 'packed'] as const)(
+  'Kafka format %s: a watermark is encoded and decoded without change',
+  (format) => {
+    const watermark = { shard: 3, shards: 16, until: BUCKET, topics: { batches: BUCKET + 3_600_000 } };
+    expect(decodeWatermark(createSmallEncoder(format).watermark(watermark))).toEqual(watermark);
+  },
+);
+
+test('Kafka requests: 100 records: each request is below the size limit of Kafka, and no record is lost', () => {
+  const records = Array.from({ length: 100 }, (_, index) => ({ value: Buffer.alloc(index * 1000) }));
+  const requests = [...chunks(records)];
+  expect(requests.flat()).toEqual(records);
+  for (const request of requests) {
+    const bytes = request.reduce((sum, { value }) => sum + value.length, 0);
+    expect(bytes).toBeLessThanOrEqual(MAX_REQUEST_BYTES);
+  }
+  expect([...chunks([{ value: Buffer.alloc(2 * MAX_REQUEST_BYTES) }])]).toHaveLength(1);
+});

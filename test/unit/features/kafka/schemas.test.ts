@@ -1,0 +1,125 @@
+import { afterEach, expect, test } from '@jest/globals';
+import pino from 'pino';
+import {
+  AVRO_SCHEMAS,
+  decodeAvro,
+  encodeAvro,
+  singleObjectHead,
+} from '../../../../api/features/kafka/avro.ts';
+import { Schemas } from '../../../../api/features/kafka/schemas.ts';
+import { readSettings } from '../../../../common/settings/index.ts';
+import { startTestRegistry, type TestRegistry } from '../../../support/kafka/schema-registry.ts';
+import { until } from '../../../support/until.ts';
+
+const started: TestRegistry[] = [];
+afterEach(() => Promise.all(started.splice(0).map((registry) => registry.stop())));
+
+async function startRegistry(options?: Parameters<typeof startTestRegistry>[0]) {
+  const registry = await startTestRegistry(options);
+  started.push(registry);
+  return registry;
+}
+
+function createSchemas(settings: Record<string, string>) {
+  const reasons: string[] = [];
+  const { stream } = readSettings(
+    { STREAM_KAFKA: '127.0.0.1', STREAM_FORMAT: 'avro', ...settings },
+    { envFile: '' },
+  );
+  const logger = pino({}, { write: (line) => void reasons.push(JSON.parse(line).reason) });
+  return { schemas: new Schemas(stream, logger), reasons };
+}
+
+const watermark = { shard: 1, shards: 2, until: 5, topics: { batches: 5 } };
+
+test('Schema registry: it has no subjects yet: each topic registers its schema, and records begin with the schema id', async () => {
+  const registry = await startRegistry();
+  const { schemas } = createSchemas({ SCHEMA_REGISTRY_URL: `${registry.url}/`, STREAM_EXPLODE: 'true' });
+  const found = await schemas.loadAll();
+  expect(found.map(({ subject }) => subject)).toEqual(
+    ['batches', 'latest', 'events', 'dead-letters', 'alarms', 'watermarks'].map(
+      (topic) => `millrace.${topic}.v1-value`,
+    ),
+  );
+  expect(found.every(({ isNew }) => isNew)).toBe(true);
+  const [batches] = registry.subjects.get('millrace.batches.v1-value') ?? [];
+  expect(JSON.parse(String(batches?.schema))).toEqual(AVRO_SCHEMAS.sample);
+  const id = Number(found.at(-1)?.id);
+  const record = encodeAvro('watermark', watermark, schemas.headOf('watermark'));
+  expect([...record.subarray(0, 5)]).toEqual([0, 0, 0, 0, id]);
+  expect(decodeAvro(record, schemas.recordOf)).toEqual({ record: 'watermark', value: watermark });
+  expect(() => decodeAvro(Buffer.from([0, 0, 0, 1, 0]), schemas.recordOf)).toThrow(
+    'no schema of these settings has the id 256',
+  );
+});
+
+test('Schema registry: the schemas are already registered: they are looked up, and nothing is registered', async () => {
+  const registry = await startRegistry({ username: 'u', password: 'p' });
+  const settings = {
+    SCHEMA_REGISTRY_URL: registry.url,
+    SCHEMA_REGISTRY_USERNAME: 'u',
+    SCHEMA_REGISTRY_PASSWORD: 'p',
+  };
+  const first = await createSchemas(settings).schemas.loadAll();
+  registry.requests.length = 0;
+  const again = await createSchemas(settings).schemas.loadAll();
+  expect(again).toEqual(first.map((subject) => ({ ...subject, isNew: false })));
+  expect(registry.requests.some((request) => request.endsWith('/versions'))).toBe(false);
+});
+
+test.each([
+  [
+    'is incompatible',
+    { status: 409, code: 409, message: 'Schema being registered is incompatible' },
+    'answers 409: Schema being registered is incompatible',
+  ],
+  [
+    'may not be written',
+    { status: 403, code: 40301, message: 'Operation not permitted' },
+    'answers 403: Operation not permitted',
+  ],
+])(
+  'Schema registry: the registry refuses a schema, which %s: the error has topic and reason',
+  async (_, refusal, reason) => {
+    const registry = await startRegistry();
+    registry.refusal = refusal;
+    const { schemas } = createSchemas({ SCHEMA_REGISTRY_URL: registry.url });
+    await expect(schemas.load('events')).rejects.toThrow(
+      `millrace.events.v1: Schema registry ${registry.url}/subjects/millrace.events.v1-value/versions ${reason}`,
+    );
+  },
+);
+
+test('Schema registry: user and password are missing: the error contains 401 Unauthorized', async () => {
+  const registry = await startRegistry({ username: 'u', password: 'p' });
+  const { schemas } = createSchemas({ SCHEMA_REGISTRY_URL: registry.url });
+  await expect(schemas.load('events')).rejects.toThrow('answers 401: Unauthorized');
+});
+
+test('Schema registry: the registry is unreachable: a topic waits with a warning, and continues when the registry answers', async () => {
+  const gone = await startTestRegistry();
+  await gone.stop();
+  const { schemas, reasons } = createSchemas({ SCHEMA_REGISTRY_URL: gone.url });
+  const waiting = schemas.wait('events', new AbortController().signal);
+  await until(() => reasons.length > 0, { what: 'a warning' });
+  expect(reasons[0]).toContain('does not answer: connect ECONNREFUSED');
+  await startRegistry({ port: Number(new URL(gone.url).port) });
+  expect(await waiting).toBe(true);
+  expect(schemas.headOf('event')).toEqual(Buffer.from([0, 0, 0, 0, 1]));
+});
+
+test('Schema registry: the process stops while the registry is unreachable: the wait of the topic ends', async () => {
+  const gone = await startTestRegistry();
+  await gone.stop();
+  const { schemas } = createSchemas({ SCHEMA_REGISTRY_URL: gone.url });
+  const stopping = new AbortController();
+  const waiting = schemas.wait('events', stopping.signal);
+  stopping.abort();
+  expect(await waiting).toBe(false);
+});
+
+test('Schema registry: no registry is configured: records begin with the fingerprint of their schema', async () => {
+  const { schemas } = createSchemas({});
+  expect(await schemas.loadAll()).toEqual([]);
+  expect(schemas.headOf('event')).toEqual(singleObjectHead('event'));
+});
