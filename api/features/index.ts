@@ -5,6 +5,7 @@ import type { Route } from '../http/route.ts';
 import { annotations } from './annotations/index.ts';
 import { baselines } from './baselines/index.ts';
 import { changes } from './changes/index.ts';
+import { deadLetters } from './dead-letters/index.ts';
 import { exports } from './export/index.ts';
 import { imports } from './import/index.ts';
 import { kafka } from './kafka/index.ts';
@@ -18,6 +19,7 @@ export const FEATURES: Feature[] = [
   annotations,
   baselines,
   changes,
+  deadLetters,
   exports,
   imports,
   kafka,

@@ -11,12 +11,10 @@ import type { RouteContext } from './route.ts';
 import * as alarmRules from './routes/alarm-rules.ts';
 import * as alarms from './routes/alarms.ts';
 import * as credentials from './routes/credentials.ts';
-import * as deadLetters from './routes/dead-letters.ts';
 import * as devices from './routes/devices.ts';
 import * as fleet from './routes/fleet.ts';
 import * as latest from './routes/latest.ts';
 import * as measurements from './routes/measurements.ts';
-import * as refusedDevices from './routes/refused-devices.ts';
 import * as search from './routes/search.ts';
 import * as session from './routes/session.ts';
 import * as unmatchedTopics from './routes/unmatched-topics.ts';
@@ -49,8 +47,6 @@ export function createApi(
     ...parts.features.flatMap(({ routes }) => routes),
     ...bind(alarmRules.routes, deps),
     ...bind(alarms.routes, deps),
-    ...bind(refusedDevices.routes, deps),
-    ...bind(deadLetters.routes, deps),
     ...bind(unmatchedTopics.routes, deps),
     ...bind(credentials.routes, deps),
     ...bind(session.routes, deps),

@@ -4,8 +4,9 @@ export { createApp } from './app.ts';
 export { audit } from './audit.ts';
 export { bodyOf, closeUnread, codingOf, readJsonText } from './body.ts';
 export { openApiDocument } from './contract/openapi.ts';
-export { json, PAGED } from './contract/operation.ts';
+export { json, PAGED, REFUSAL_CODES } from './contract/operation.ts';
 export { AnnotationText } from './contract/schemas/index.ts';
+export { Accepted, Refusal } from './contract/schemas/ingest.ts';
 export { LatestItem } from './contract/schemas/latest.ts';
 export { Id, Name, name, pageOf, Time, value } from './contract/schemas/shared.ts';
 export { createCursors, cursorSecret } from './cursor.ts';
@@ -33,9 +34,11 @@ export {
   fields,
   parseDevice,
   parseTimeParameter,
+  rangeAt,
   readParameters,
   readQuery,
 } from './parameters.ts';
+export { answerResult } from './problems.ts';
 export { findSensor, noSuchDevice } from './routes/devices.ts';
 export { CORE_CONTRACT } from './routes/index.ts';
 export { byNames, selectSensors } from './sensor-selection.ts';

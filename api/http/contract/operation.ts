@@ -49,7 +49,6 @@ export const TAGS = {
   devices: 'Devices and their sensors.',
   measurements: 'The samples of one sensor, and ingest over HTTP.',
   alarms: 'Rules, the alarms that they find, and their life.',
-  'dead-letters': 'Messages with refused measurements, and the reasons.',
   credentials: 'Accounts of devices at the embedded broker, if `MQTT_AUTH` is on.',
   operation: 'The state of the processes.',
   access: 'The caller of a request and its scopes.',

@@ -6,12 +6,10 @@ import type { Route } from '../route.ts';
 import * as alarmRules from './alarm-rules.ts';
 import * as alarms from './alarms.ts';
 import * as credentials from './credentials.ts';
-import * as deadLetters from './dead-letters.ts';
 import * as devices from './devices.ts';
 import * as fleet from './fleet.ts';
 import * as latest from './latest.ts';
 import * as measurements from './measurements.ts';
-import * as refusedDevices from './refused-devices.ts';
 import * as search from './search.ts';
 import * as service from './service.ts';
 import * as session from './session.ts';
@@ -26,8 +24,6 @@ const ROUTES: Route[] = [
   ...measurements.routes,
   ...alarmRules.routes,
   ...alarms.routes,
-  ...refusedDevices.routes,
-  ...deadLetters.routes,
   ...unmatchedTopics.routes,
   ...credentials.routes,
   ...session.routes,
@@ -55,11 +51,6 @@ const PARAMETERS = {
     description: 'A sensor of the device: its UUID in lower case, or its name, percent-encoded.',
     schema: { type: 'string', minLength: 1, maxLength: 128 },
     example: 'temperature',
-  },
-  id: {
-    description: 'The `id` of a dead letter in `GET /api/v1/dead-letters`.',
-    schema: { type: 'string', format: 'uuid' },
-    example: '7d3f1c60-c6d2-11f0-8de9-0242ac120002',
   },
 };
 

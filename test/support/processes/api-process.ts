@@ -15,7 +15,7 @@ export type Script =
   | 'api/index.ts'
   | 'api/commands/migrate.ts'
   | 'api/commands/roles.ts'
-  | 'api/commands/dead-letters/index.ts'
+  | 'api/features/dead-letters/command/index.ts'
   | 'api/commands/credentials/index.ts'
   | 'api/commands/alarms/index.ts'
   | 'api/features/export/command.ts'

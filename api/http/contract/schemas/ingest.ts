@@ -1,10 +1,5 @@
 import { z } from 'zod';
-import { Id, Name, pageOf, Time } from './shared.ts';
-
-const Codes = z.record(z.string(), z.int().positive()).meta({
-  description: 'Counts of refused measurements, by code.',
-  examples: [{ bad_timestamp: 2 }],
-});
+import { Time } from './shared.ts';
 
 export const LineRefusal = z.strictObject({
   line: z.int().positive(),
@@ -37,33 +32,7 @@ export const Refusal = z
       '`index` counts the elements of a message from 0; -1 is the message as a whole. `path` is the JSON path of the field that breaks the rule, empty for the message as a whole. For CBOR and Sparkplug it names the fields as their specifications do. `rule` describes the valid values for a person. Dead letters of older versions have neither `path` nor `rule`.',
   });
 
-const DeadLetter = z
-  .strictObject({
-    id: Id,
-    ts: Time,
-    device: z.string().nullable(),
-    topic: z.string(),
-    codes: Codes,
-    refused: z.array(Refusal).max(100).nullable(),
-    content_type: z.string().nullable(),
-    size: z.int().min(0).nullable(),
-    payload_base64: z.base64().nullable(),
-  })
-  .meta({
-    description:
-      'A message with refused measurements. `refused` lists the first 100 of them; `codes` counts all. `content_type` is the content type of the message, if it had one. `size` is the size of the whole payload in bytes; the first 64 KiB are stored. If only the counts were stored, all of these members except `codes` are null.',
-  });
-
-const RefusedHour = z.strictObject({ hour: Time, dead_letters: z.int().positive(), codes: Codes });
-
-const RefusedDevice = z.strictObject({
-  device_id: Id,
-  device: Name,
-  refused: z.int().positive(),
-  newest: Time,
-});
-
-const Accepted = z.strictObject({ accepted: z.int().min(0) }).meta({
+export const Accepted = z.strictObject({ accepted: z.int().min(0) }).meta({
   description: 'The count of committed measurements.',
 });
 
@@ -97,15 +66,6 @@ const UnmatchedTopics = z.strictObject({
 export const INGEST_SCHEMAS = {
   LineRefusal,
   Refusal,
-  DeadLetter,
-  DeadLetterPage: pageOf(DeadLetter),
-  DeadLetterSummary: z.strictObject({ items: z.array(RefusedHour), from: Time, to: Time }),
-  RefusedDevices: z.strictObject({
-    items: z.array(RefusedDevice).max(1000),
-    dead_letters: z.int().min(0),
-    from: Time,
-    to: Time,
-  }),
   Accepted,
   UnmatchedTopic,
   UnmatchedTopics,

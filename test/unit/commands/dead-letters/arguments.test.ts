@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { readArguments } from '../../../../api/commands/dead-letters/arguments.ts';
+import { readArguments } from '../../../../api/features/dead-letters/command/arguments.ts';
 
 const NOW = Date.UTC(2026, 10, 22);
 const HOUR = 3_600_000;

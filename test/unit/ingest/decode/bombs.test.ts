@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { payloadLines } from '../../../../api/commands/dead-letters/show.ts';
+import { payloadLines } from '../../../../api/features/dead-letters/command/show.ts';
 import { decode } from '../../../../api/ingest/decode/index.ts';
 import { MessageBatch } from '../../../../api/ingest/decode/message-batch.ts';
 import { decodePayload } from '../../../../api/ingest/sparkplug/payload.ts';

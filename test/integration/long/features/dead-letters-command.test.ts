@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import type { Refusals } from '../../../api/store/dead-letters/writes.ts';
-import type { Refusal } from '../../../common/errors.ts';
-import { startCommand } from '../../support/processes/api-process.ts';
-import { useDevice, useStore, useTestSystem } from '../../support/system/use.ts';
+import type { Refusals } from '../../../../api/store/dead-letters/writes.ts';
+import type { Refusal } from '../../../../common/errors.ts';
+import { startCommand } from '../../../support/processes/api-process.ts';
+import { useDevice, useStore, useTestSystem } from '../../../support/system/use.ts';
 
 const NOW = Date.now();
 const HOUR = 3_600_000;
@@ -13,7 +13,8 @@ const device = useDevice(system);
 
 async function run(...args: string[]) {
   const settings = { ...system.databaseSettings, AUTO_REGISTER: 'false' };
-  const { code, output } = await startCommand('api/commands/dead-letters/index.ts', settings, args).ended;
+  const { code, output } = await startCommand('api/features/dead-letters/command/index.ts', settings, args)
+    .ended;
   const lines = output.trim().split('\n');
   // Standard error has the progress and the last note. On a busy machine they arrive between the other lines.
   return {

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { forEachConcurrently } from '../../../common/concurrency.ts';
-import { expectProblem, send } from '../../support/http/index.ts';
-import { pagesOf, withCursor } from '../../support/http/pages.ts';
-import { useStore, useTestSystem } from '../../support/system/use.ts';
+import { forEachConcurrently } from '../../../../common/concurrency.ts';
+import { expectProblem, send } from '../../../support/http/index.ts';
+import { pagesOf, withCursor } from '../../../support/http/pages.ts';
+import { useStore, useTestSystem } from '../../../support/system/use.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

@@ -2,11 +2,12 @@ import type { RequestHandler } from 'express';
 import { formatTime } from '../../../common/times.ts';
 import { identifyDevice } from '../../../schema/ids.ts';
 import { HOUR_MS, MOST_CLOCK_DIFFERENCE_MS } from '../../../schema/rules.ts';
+import type { Core } from '../../feature.ts';
+import type { Operation } from '../../http/contract/operation.ts';
+import { json, readQuery } from '../../http/index.ts';
+import type { Route } from '../../http/route.ts';
 import type { DeadLetterReads } from '../../store/dead-letters/reads.ts';
-import { json, type Operation } from '../contract/operation.ts';
-import { SCHEMAS } from '../contract/schemas/index.ts';
-import { readQuery } from '../parameters.ts';
-import type { Route, RouteContext } from '../route.ts';
+import { SCHEMAS } from './schemas.ts';
 
 /** In ms. Only refusals of this time count. */
 const WINDOW_MS = 300_000;
@@ -19,7 +20,7 @@ const MAX_SHARE = 10;
 const MAX_DEVICES = 1000;
 
 /** `GET /dead-letters/devices`: devices whose measurements were refused within the last five minutes. */
-export function getRefusedDevices({ store, clock }: RouteContext): RequestHandler {
+export function getRefusedDevices({ store, clock }: Core): RequestHandler {
   const { refusedByDevice, summary } = store.deadLetters;
   const refusedDevices = createRefusedDevices({ count: refusedByDevice, summarize: summary, clock });
   return async (req, res) => {
@@ -119,7 +120,7 @@ export const listRefusedDevices: Operation = {
   problems: ['bad_parameter', 'unavailable'],
 };
 
-export const routes: Array<Route<RouteContext>> = [
+export const routes: Array<Route<Core>> = [
   {
     method: 'get',
     path: '/api/v1/dead-letters/devices',

@@ -1,10 +1,10 @@
-import { charsetOf, decodeText } from '../../../common/encodings.ts';
-import { MillraceError, refusalText } from '../../../common/errors.ts';
-import { printable } from '../../../common/printable.ts';
-import { formatTime } from '../../../common/times.ts';
-import { uuidText } from '../../../schema/ids.ts';
-import { parseSenmlCbor } from '../../ingest/decode/index.ts';
-import type { StoredContent } from '../../store/dead-letters/dead-letter.ts';
+import { charsetOf, decodeText } from '../../../../common/encodings.ts';
+import { MillraceError, refusalText } from '../../../../common/errors.ts';
+import { printable } from '../../../../common/printable.ts';
+import { formatTime } from '../../../../common/times.ts';
+import { uuidText } from '../../../../schema/ids.ts';
+import { parseSenmlCbor } from '../../../ingest/decode/index.ts';
+import type { StoredContent } from '../../../store/dead-letters/dead-letter.ts';
 import type { CommandParts } from './index.ts';
 import { codesText, NOT_FOUND } from './list.ts';
 

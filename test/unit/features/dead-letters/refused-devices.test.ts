@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { createRefusedDevices } from '../../../api/http/routes/refused-devices.ts';
-import type { RefusedCount } from '../../../api/store/dead-letters/reads.ts';
-import { identifyDevice } from '../../../schema/ids.ts';
+import { createRefusedDevices } from '../../../../api/features/dead-letters/refused-devices.ts';
+import type { RefusedCount } from '../../../../api/store/dead-letters/reads.ts';
+import { identifyDevice } from '../../../../schema/ids.ts';
 
 const NOW = Date.UTC(2026, 10, 23, 3);
 const id = identifyDevice('my-desk')?.id ?? '';

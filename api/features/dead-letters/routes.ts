@@ -4,15 +4,25 @@ import { MillraceError } from '../../../common/errors.ts';
 import { formatTime } from '../../../common/times.ts';
 import { uuidText } from '../../../schema/ids.ts';
 import { DAY_MS, DEAD_LETTER_DAYS, MOST_CLOCK_DIFFERENCE_MS } from '../../../schema/rules.ts';
+import type { Core } from '../../feature.ts';
+import type { Operation } from '../../http/contract/operation.ts';
+import {
+  Accepted,
+  answerResult,
+  audit,
+  fields,
+  json,
+  PAGED,
+  REFUSAL_CODES,
+  rangeAt,
+  readQuery,
+} from '../../http/index.ts';
+import type { TimeParameter } from '../../http/parameters.ts';
+import type { Route } from '../../http/route.ts';
 import type { StoredDeadLetter } from '../../store/dead-letters/dead-letter.ts';
 import type { Range } from '../../store/dead-letters/search.ts';
 import type { Store } from '../../store/index.ts';
-import { audit } from '../audit.ts';
-import { json, type Operation, PAGED, REFUSAL_CODES } from '../contract/operation.ts';
-import { SCHEMAS } from '../contract/schemas/index.ts';
-import { fields, rangeAt, readQuery, type TimeParameter } from '../parameters.ts';
-import { answerResult } from '../problems.ts';
-import type { Route, RouteContext } from '../route.ts';
+import { SCHEMAS } from './schemas.ts';
 
 export const RANGE = {
   from: fields.from.meta({
@@ -39,7 +49,7 @@ type Position = { from: number; before: string };
 
 /** `GET /dead-letters`: messages with refused measurements, newest first. */
 export const getDeadLetters =
-  ({ store, cursors, clock }: RouteContext): RequestHandler =>
+  ({ store, cursors, clock }: Core): RequestHandler =>
   async (req, res) => {
     const { limit, cursor, device, code, ...given } = readQuery(req, LIST);
     const scope = JSON.stringify(['dead-letters', given.from, given.to, device, code]);
@@ -56,7 +66,7 @@ export const getDeadLetters =
 
 /** `GET /dead-letters/{id}` */
 export const getDeadLetter =
-  ({ store }: RouteContext): RequestHandler =>
+  ({ store }: Core): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     res.json(deadLetterItem(await findDeadLetter(store, req)));
@@ -67,7 +77,7 @@ export const getDeadLetter =
  * `from` of the answer is later than requested. The client sends that time as `to` of its next request.
  */
 export const getDeadLetterSummary =
-  ({ store, clock }: RouteContext): RequestHandler =>
+  ({ store, clock }: Core): RequestHandler =>
   async (req, res) => {
     const range = readRange(readQuery(req, RANGE), clock());
     const { hours, from } = await store.deadLetters.summary(range);
@@ -84,7 +94,7 @@ export const getDeadLetterSummary =
 
 /** `POST /dead-letters/{id}/replay`: stores the refused measurements after the cause of the refusal is corrected. */
 export const postReplay =
-  ({ store, ingest, logger }: RouteContext): RequestHandler =>
+  ({ store, ingest, logger }: Core): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const result = await ingest.replay(await findDeadLetter(store, req));
@@ -169,11 +179,11 @@ export const replayDeadLetter: Operation = {
   summary: 'Stores the refused measurements of a dead letter',
   description:
     'Correct the cause first. The API stores only the refused measurements. To repeat a replay is harmless.',
-  answers: { 200: json(SCHEMAS.Accepted) },
+  answers: { 200: json(Accepted) },
   problems: [...REFUSAL_CODES, 'bad_parameter', 'not_found', 'not_replayable', 'refused', 'unavailable'],
 };
 
-export const routes: Array<Route<RouteContext>> = [
+export const routes: Array<Route<Core>> = [
   { method: 'get', path: '/api/v1/dead-letters', operation: listDeadLetters, handler: getDeadLetters },
   {
     method: 'get',

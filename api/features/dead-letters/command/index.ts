@@ -1,10 +1,10 @@
-import { runCommand } from '../../../common/command.ts';
-import { readCommandSettings } from '../../../common/dev-addresses.ts';
-import { createStatusLine, type StatusLine } from '../../../common/status-line.ts';
-import { openDatabase } from '../../database.ts';
-import { createIngest, type Ingest } from '../../ingest/index.ts';
-import { createContext, createLogger } from '../../observability/index.ts';
-import type { Store } from '../../store/index.ts';
+import { runCommand } from '../../../../common/command.ts';
+import { readCommandSettings } from '../../../../common/dev-addresses.ts';
+import { createStatusLine, type StatusLine } from '../../../../common/status-line.ts';
+import { openDatabase } from '../../../database.ts';
+import { createIngest, type Ingest } from '../../../ingest/index.ts';
+import { createContext, createLogger } from '../../../observability/index.ts';
+import type { Store } from '../../../store/index.ts';
 import { type Arguments, readArguments } from './arguments.ts';
 import { list, summary } from './list.ts';
 import { replay } from './replay.ts';

@@ -1,8 +1,8 @@
-import { shortened } from '../../../common/printable.ts';
-import { formatTime } from '../../../common/times.ts';
-import { uuidText } from '../../../schema/ids.ts';
-import type { StoredDeadLetter } from '../../store/dead-letters/dead-letter.ts';
-import { addCodes, compareDeadLetterIds, hoursOf } from '../../store/index.ts';
+import { shortened } from '../../../../common/printable.ts';
+import { formatTime } from '../../../../common/times.ts';
+import { uuidText } from '../../../../schema/ids.ts';
+import type { StoredDeadLetter } from '../../../store/dead-letters/dead-letter.ts';
+import { addCodes, compareDeadLetterIds, hoursOf } from '../../../store/index.ts';
 import type { CommandParts } from './index.ts';
 
 export async function list(parts: CommandParts) {

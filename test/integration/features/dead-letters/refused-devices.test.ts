@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { identifyDevice } from '../../../schema/ids.ts';
-import { expectProblem, send } from '../../support/http/index.ts';
-import { useDevice, useTestSystem } from '../../support/system/use.ts';
+import { identifyDevice } from '../../../../schema/ids.ts';
+import { expectProblem, send } from '../../../support/http/index.ts';
+import { useDevice, useTestSystem } from '../../../support/system/use.ts';
 
 const system = useTestSystem();
 const device = useDevice(system);

@@ -1,15 +1,15 @@
-import { ERRORS } from '../../../common/errors.ts';
+import { ERRORS } from '../../../../common/errors.ts';
 import {
   type CommandGroup,
   type CommandLine,
   type Flag,
   parseGroup,
   usageError,
-} from '../../../common/flags.ts';
-import { DATABASE_SETTINGS } from '../../../common/settings/index.ts';
-import { parseMoment } from '../../../common/times.ts';
-import { DAY_MS, DEAD_LETTER_DAYS, MOST_CLOCK_DIFFERENCE_MS } from '../../../schema/rules.ts';
-import type { Range } from '../../store/dead-letters/search.ts';
+} from '../../../../common/flags.ts';
+import { DATABASE_SETTINGS } from '../../../../common/settings/index.ts';
+import { parseMoment } from '../../../../common/times.ts';
+import { DAY_MS, DEAD_LETTER_DAYS, MOST_CLOCK_DIFFERENCE_MS } from '../../../../schema/rules.ts';
+import type { Range } from '../../../store/dead-letters/search.ts';
 
 const COMMAND = 'npm run dead-letters --';
 
