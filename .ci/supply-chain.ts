@@ -22,6 +22,7 @@ const TOOL_LICENSES = [
   'CC-BY-4.0',
   'CC BY-SA 4.0',
   'CC0-1.0',
+  'PSF-2.0',
   'Python-2.0',
   'Unlicense',
   'WTFPL',
