@@ -1,4 +1,3 @@
-import { writeUsual } from '../features/baselines.ts';
 import type { Dashboard } from '../web/dashboard.ts';
 
 export const SITES = ['North Meadow', 'South Meadow'];
@@ -9,7 +8,7 @@ export const SENSORS = ['ambient', 'belly', 'ear', 'hoof', 'muzzle', 'neck', 'ri
 export const SAMPLES = 120;
 
 /** Half of the sensors of each device measure a temperature, half a pulse. */
-const typeOf = (index: number) => (index % 2 === 0 ? 'temperature' : 'pulse');
+export const typeOf = (index: number) => (index % 2 === 0 ? 'temperature' : 'pulse');
 
 /** Publishes the last two minutes of a small fleet: four devices at two sites, with eight sensors each. */
 export async function publishSmallFleet({ announce, publish }: Dashboard) {
@@ -43,16 +42,3 @@ function measured() {
     })),
   );
 }
-
-/** Stores the usual values of each sensor of the small fleet. The system reads baselines often. */
-export const writeSmallFleetUsual = ({ system }: Pick<Dashboard, 'system'>) =>
-  writeUsual(
-    system,
-    DEVICES.flatMap((device) =>
-      SENSORS.map((sensor, index) => ({
-        device,
-        sensor,
-        ...(typeOf(index) === 'pulse' ? { mean: 74, deviation: 3 } : { mean: 38, deviation: 0.7 }),
-      })),
-    ),
-  );

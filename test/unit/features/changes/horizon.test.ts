@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { CommitSimulation } from '../../../support/commit-simulation.ts';
+import { CommitSimulation } from '../../../support/features/changes/commit-simulation.ts';
 import { runs } from '../../../support/runs.ts';
 
 const MINUTE_MS = 60_000;

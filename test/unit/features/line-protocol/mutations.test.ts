@@ -1,5 +1,5 @@
 import { expect, jest, test } from '@jest/globals';
-import { readMutatedLines } from '../../../support/payloads/line-mutations.ts';
+import { readMutatedLines } from '../../../support/features/line-protocol/line-mutations.ts';
 
 // Set `--seed N` to repeat the mutations.
 test('Line protocol: 3,000 random changes of valid lines: two independent parsers accept and refuse the same lines', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { createRandom } from '../../../../simulator/random.ts';
-import { readLines as read } from '../../../support/payloads/line-points.ts';
+import { readLines as read } from '../../../support/features/line-protocol/line-points.ts';
 
 /** The one point of a text. */
 function one(text: string) {

@@ -1,9 +1,10 @@
 import { expect, test } from '@jest/globals';
-import { useCleanUps } from '../../support/clean-ups.ts';
-import { startGate } from '../../support/http/tcp-gate.ts';
-import { publishSmallFleet, writeSmallFleetUsual } from '../../support/simulator/small-fleet.ts';
-import { until } from '../../support/until.ts';
-import { useDashboard } from '../../support/web/dashboard.ts';
+import { useCleanUps } from '../../../support/clean-ups.ts';
+import { writeSmallFleetUsual } from '../../../support/features/baselines-small-fleet.ts';
+import { startGate } from '../../../support/http/tcp-gate.ts';
+import { publishSmallFleet } from '../../../support/simulator/small-fleet.ts';
+import { until } from '../../../support/until.ts';
+import { useDashboard } from '../../../support/web/dashboard.ts';
 
 const dashboard = useDashboard({
   system: { periods: { baselines: 200 } },

@@ -1,5 +1,5 @@
-import { LineParser } from '../../../api/features/line-protocol/parser.ts';
-import type { Point } from './line-reference.ts';
+import { LineParser } from '../../../../api/features/line-protocol/parser.ts';
+import type { Point } from '../../payloads/line-reference.ts';
 
 /** A point whose fields are those with numbers, and the number of its texts. */
 type NumericPoint = Omit<Point, 'fields'> & { fields: [string, number][]; texts: number };

@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
-import { createRandom } from '../../../simulator/random.ts';
+import { createRandom } from '../../../../simulator/random.ts';
+import { readLinesSlowly } from '../../payloads/line-reference.ts';
 import { readLines } from './line-points.ts';
-import { readLinesSlowly } from './line-reference.ts';
 
 /** Characters with a meaning in line protocol. */
 const MARKS = [...' ,="\\\n\r\t#-.e_E_i_u_t_f_T_F_0159x☺', '\u0000', '\\"', '\\\\', '""', '\r\n', ' 5', '="'];

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import type { Page } from 'playwright-core';
-import { useCleanUps } from '../../support/clean-ups.ts';
-import { sharedContactPoint } from '../../support/database/engine.ts';
-import { writeUsual } from '../../support/features/baselines.ts';
-import { type Gate, startGate } from '../../support/http/tcp-gate.ts';
-import { startMosquitto } from '../../support/mqtt/mosquitto.ts';
-import { publishSmallFleet, SENSORS } from '../../support/simulator/small-fleet.ts';
-import { startTestSystem } from '../../support/system/index.ts';
-import { until } from '../../support/until.ts';
-import { startBrowser } from '../../support/web/browser.ts';
-import { Dashboard } from '../../support/web/dashboard.ts';
+import { useCleanUps } from '../../../support/clean-ups.ts';
+import { sharedContactPoint } from '../../../support/database/engine.ts';
+import { writeUsual } from '../../../support/features/baselines.ts';
+import { type Gate, startGate } from '../../../support/http/tcp-gate.ts';
+import { startMosquitto } from '../../../support/mqtt/mosquitto.ts';
+import { publishSmallFleet, SENSORS } from '../../../support/simulator/small-fleet.ts';
+import { startTestSystem } from '../../../support/system/index.ts';
+import { until } from '../../../support/until.ts';
+import { startBrowser } from '../../../support/web/browser.ts';
+import { Dashboard } from '../../../support/web/dashboard.ts';
 
 const HOUR_MS = 3_600_000;
 

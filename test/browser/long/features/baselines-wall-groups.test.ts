@@ -1,7 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { publishSmallFleet, SITES, writeSmallFleetUsual } from '../../support/simulator/small-fleet.ts';
-import { until } from '../../support/until.ts';
-import { SCREEN, useDashboard } from '../../support/web/dashboard.ts';
+import { writeSmallFleetUsual } from '../../../support/features/baselines-small-fleet.ts';
+import { publishSmallFleet, SITES } from '../../../support/simulator/small-fleet.ts';
+import { until } from '../../../support/until.ts';
+import { SCREEN, useDashboard } from '../../../support/web/dashboard.ts';
 
 const dashboard = useDashboard({
   system: { periods: { baselines: 200 } },

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { CommitHorizon } from '../../api/features/changes/horizon.ts';
-import { type CommitMark, CommitMarks } from '../../api/store/commit-marks.ts';
-import { createRandom } from '../../simulator/random.ts';
+import { CommitHorizon } from '../../../../api/features/changes/horizon.ts';
+import { type CommitMark, CommitMarks } from '../../../../api/store/commit-marks.ts';
+import { createRandom } from '../../../../simulator/random.ts';
 
 const SECOND = 1000;
 const BEGIN = Date.UTC(2026, 10, 22);

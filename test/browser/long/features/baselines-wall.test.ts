@@ -1,14 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Locator } from 'playwright-core';
+import { writeSmallFleetUsual } from '../../../support/features/baselines-small-fleet.ts';
 import {
   DEVICES,
   publishNewSamples,
   publishSmallFleet,
   SENSORS,
-  writeSmallFleetUsual,
-} from '../../support/simulator/small-fleet.ts';
-import { until } from '../../support/until.ts';
-import { useDashboard } from '../../support/web/dashboard.ts';
+} from '../../../support/simulator/small-fleet.ts';
+import { until } from '../../../support/until.ts';
+import { useDashboard } from '../../../support/web/dashboard.ts';
 
 const HOUR_MS = 3_600_000;
 /** Number of cells: the sensors of `publishSmallFleet`, and the three sensors below. */

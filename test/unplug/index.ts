@@ -1,0 +1,119 @@
+/**
+ * `npm run test:unplug [FEATURE...]`: takes each feature out of a copy of the project, with its folders, its tests and its line in
+ * `api/features/index.ts`. The copy must pass the types, the import rules, the unit tests, and the path of a message from its
+ * receipt to the readers. Exit code 1 when a copy fails.
+ */
+import { spawn } from 'node:child_process';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { runCommand } from '../../common/command.ts';
+import type { CommandLine, Flag } from '../../common/flags.ts';
+import { parseLine, usageError } from '../../common/flags.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+const FLAGS = {
+  together: { type: 'switch', help: 'takes the named features, by default all, out of one copy' },
+} satisfies Record<string, Flag>;
+
+const LINE: CommandLine<typeof FLAGS> = {
+  command: 'npm run test:unplug --',
+  help: 'Takes features out of a copy of the project, one after the other, and checks the rest.',
+  examples: ['npm run test:unplug', 'npm run test:unplug -- kafka', 'npm run test:unplug -- --together'],
+  words: { usage: '[FEATURE...]', rule: 'folders of api/features', least: 0, most: 50 },
+  flags: FLAGS,
+};
+
+/** Commands of the copy, each with its arguments. */
+const CHECKS: Array<[name: string, ...command: string[]]> = [
+  ['types', 'node_modules/.bin/tsc'],
+  ['import rules', 'npm', 'run', '--silent', 'lint:imports'],
+  ['unit tests', 'npm', 'run', '--silent', 'test:unit'],
+  ['path of a message', 'npm', 'test', '--silent', '--', '--ci', 'test/integration/path.test.ts'],
+];
+
+await runCommand(async () => {
+  const { words, flags } = parseLine(LINE, process.argv.slice(2));
+  const entries = await readdir(join(root, 'api/features'), { withFileTypes: true });
+  const features = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+  const unknown = words.filter((word) => !features.includes(word));
+  if (unknown.length > 0)
+    throw usageError(LINE.command, [
+      `there is no feature ${unknown.join(', ')}; there are ${features.join(', ')}`,
+    ]);
+  const chosen = words.length > 0 ? words : features;
+  const failed: string[] = [];
+  for (const removed of flags.together ? [chosen] : chosen.map((name) => [name])) {
+    console.error(`without ${removed.join(', ')}`);
+    const failure = await checkWithout(removed);
+    console.error(failure === null ? '  passed' : `  FAILED: ${failure}`);
+    if (failure !== null) failed.push(removed.join(', '));
+  }
+  process.exitCode = failed.length > 0 ? 1 : 0;
+});
+
+/** @returns the first check that failed; null: all passed */
+async function checkWithout(features: string[]): Promise<string | null> {
+  const copy = await mkdtemp(join(tmpdir(), 'millrace-unplug-'));
+  try {
+    await copyProject(copy);
+    await unplug(copy, features);
+    for (const [name, command, ...args] of CHECKS) {
+      if ((await run(copy, String(command), args)) !== 0) return name;
+    }
+    return null;
+  } finally {
+    await rm(copy, { recursive: true });
+  }
+}
+
+async function copyProject(copy: string) {
+  const files = (await output('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'])).split(
+    '\0',
+  );
+  for (const file of files.filter(Boolean)) {
+    await mkdir(join(copy, dirname(file)), { recursive: true });
+    await cp(join(root, file), join(copy, file)).catch((error) => {
+      // A deleted file stays in the index until the next commit.
+      if (error.code !== 'ENOENT') throw error;
+    });
+  }
+  for (const shared of ['node_modules', '.node', 'dist'])
+    await symlink(join(root, shared), join(copy, shared)).catch(() => {});
+}
+
+async function unplug(copy: string, features: string[]) {
+  const list = join(copy, 'api/features/index.ts');
+  let text = await readFile(list, 'utf8');
+  for (const feature of features) {
+    const line = new RegExp(`^import \\{ (\\w+) \\} from './${feature}/index\\.ts';\\n`, 'm');
+    const [, name] = line.exec(text) ?? [];
+    if (!name) throw new Error(`api/features/index.ts does not import ${feature}`);
+    text = text.replace(line, '').replace(new RegExp(`\\b${name},\\s*`), '');
+    await rm(join(copy, 'api/features', feature), { recursive: true });
+  }
+  await writeFile(list, text);
+  for (const path of await readdir(join(copy, 'test'), { recursive: true })) {
+    if (features.some((name) => isTestOf(path, name)))
+      await rm(join(copy, 'test', path), { recursive: true, force: true });
+  }
+}
+
+/** Such as `unit/features/kafka`, `integration/features/query.test.ts` and `integration/long/features/kafka-registry.test.ts`. */
+const isTestOf = (path: string, feature: string) =>
+  new RegExp(`(?:^|/)features/${feature}(?:$|[-.][a-z.-]*$)`).test(path);
+
+const run = (cwd: string, command: string, args: string[]): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const child = spawn(command, args, { cwd, stdio: ['ignore', 2, 2], env: { ...process.env, CI: '1' } });
+    child.once('error', reject);
+    child.once('close', (code) => resolve(code ?? 1));
+  });
+
+async function output(command: string, args: string[]): Promise<string> {
+  const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
+  const chunks = await child.stdout.toArray();
+  return Buffer.concat(chunks).toString();
+}
