@@ -38,7 +38,7 @@ export function statementsIn(source: string): string[] {
     .map(([, a, b, c]) => a ?? b ?? c ?? '')
     .filter((text) => !fragments.has(text))
     .map((text) => text.replaceAll(PLACE, (place, name) => constants[name] ?? place))
-    .filter((text) => /^(SELECT|INSERT|UPDATE|DELETE) /.test(text));
+    .filter((text) => /^(SELECT .+ FROM|INSERT INTO|UPDATE|DELETE .*FROM) /s.test(text));
   return [...new Set(found)];
 }
 
