@@ -8,7 +8,7 @@ import {
 } from 'hyparquet';
 import { getTreePath, isFlatColumn } from 'hyparquet/src/schema.js';
 import { MillraceError } from '../../../common/errors.ts';
-import { ColumnReader, type FileBytes, WINDOW_VALUES } from './parquet-pages.ts';
+import { ColumnReader, type FileBytes, WINDOW_TEXT_BYTES, WINDOW_VALUES } from './parquet-pages.ts';
 import {
   isEmpty,
   type Layout,
@@ -37,12 +37,12 @@ export async function* decodeParquet(
     const columns = [...new Set([...Object.values(layout.roles), ...(layout.wide ?? [])])];
     const places = decimalPlacesOf(tree);
     const atOnce = Math.ceil(SAMPLES_AT_ONCE / (layout.wide?.length ?? 1));
-    const step = atOnce * Math.max(1, Math.floor(WINDOW_VALUES / columns.length / atOnce));
     let groupStart = 0;
     for (const group of metadata.row_groups) {
       const rows = Number(group.num_rows);
       if (!(rows >= 0)) throw new MillraceError('bad_file', 'A row group has no number of rows.');
       const readers = readersOf(file, { metadata, tree, group, columns });
+      const step = atOnce * Math.max(1, Math.floor(windowRowsOf(group, columns) / atOnce));
       for (let from = 0; from < rows; from += step) {
         const to = Math.min(rows, from + step);
         if (groupStart + to <= skip) continue;
@@ -58,6 +58,8 @@ export async function* decodeParquet(
           rowStart: groupStart + from,
           rowEnd: groupStart + to,
         });
+        // Otherwise this window stays in memory while the next one is read.
+        cells.clear();
       }
       groupStart += rows;
     }
@@ -133,6 +135,17 @@ function readersOf(
   return readers;
 }
 
+/** A window has at most so many values, and about so many bytes of texts. Texts of a dictionary are shared. */
+function windowRowsOf({ columns: parts, num_rows: rows }: RowGroup, columns: string[]): number {
+  const wanted = new Set(columns);
+  let bytes = 0;
+  for (const { meta_data: meta } of parts)
+    if (meta?.type === 'BYTE_ARRAY' && wanted.has(meta.path_in_schema[0] ?? ''))
+      bytes += Number(meta.total_uncompressed_size);
+  const byBytes = bytes > WINDOW_TEXT_BYTES ? (WINDOW_TEXT_BYTES / bytes) * Number(rows) : Infinity;
+  return Math.min(WINDOW_VALUES / columns.length, byBytes);
+}
+
 /** By the names of columns with decimals. */
 function decimalPlacesOf(tree: SchemaTree): Map<string, number> {
   const places: Map<string, number> = new Map();
@@ -201,8 +214,8 @@ function rowsOf(
   return {
     isText: false,
     end: rowEnd,
-    lines: Float64Array.from({ length: count }, (_, row) => rowStart + row + 1),
-    device: Array.from(column('device') ?? new Array(count), (name) => (isEmpty(name) ? device : name)),
+    lines: new Float64Array(count).map((_, row) => rowStart + row + 1),
+    device: column('device')?.map((name) => (isEmpty(name) ? device : name)) ?? new Array(count).fill(device),
     sensor: column('sensor') ?? [],
     ts: column('ts') ?? [],
     value: column('value') ?? [],

@@ -21,6 +21,7 @@ import { COMPRESSORS, checkRuns, type Storage, storageOf } from './parquet-runs.
 const PAGE_LIMITS = { values: 2 ** 20, texts: 2 ** 18, bytes: 2 ** 24 };
 
 export const WINDOW_VALUES = 2 ** 20;
+export const WINDOW_TEXT_BYTES = 2 ** 24;
 
 /**
  * A page that reaches into further windows is decoded again. A page of 131,072 values in a table of 256 columns is decoded 32 times. This

@@ -33,17 +33,28 @@ function pack(rows: Rows): PackedRows {
 /** A text is sent once. Otherwise the main thread would make a new string for each sample. */
 function packLabels(labels: ArrayLike<unknown>) {
   const known: Map<unknown, number> = new Map();
-  const indexes = Uint32Array.from(labels, (label) => {
+  const indexes = new Uint32Array(labels.length);
+  for (let row = 0; row < indexes.length; row++) {
+    const label = labels[row];
+    if (row > 0 && label === labels[row - 1]) {
+      indexes[row] = Number(indexes[row - 1]);
+      continue;
+    }
     const index = known.get(label) ?? known.size;
     if (index === known.size) known.set(label, index);
-    return index;
-  });
+    indexes[row] = index;
+  }
   return { texts: [...known.keys()], indexes };
 }
 
 function packNumbers(values: ArrayLike<unknown>) {
-  const list = Array.from(values);
-  return list.every((value) => typeof value === 'number') ? Float64Array.from(list) : list;
+  const numbers = new Float64Array(values.length);
+  for (let row = 0; row < numbers.length; row++) {
+    const value = values[row];
+    if (typeof value !== 'number') return Array.from(values);
+    numbers[row] = value;
+  }
+  return numbers;
 }
 
 const port = parentPort as MessagePort;

@@ -7,8 +7,11 @@ import type { LayoutOptions, Rows } from './rows.ts';
 
 const THREAD = new URL('./parquet-worker.ts', import.meta.url);
 
-/** Heap of the thread. Arrays of a page are outside of it, and have limits of their own. */
-const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 48, maxYoungGenerationSizeMb: 16 };
+/**
+ * Heap of the thread. A window and a page within their limits take up to 90 MB. Near the limit, V8 ends a thread sooner on a busy machine
+ * than on an idle one, so that the same file would be refused only at times.
+ */
+const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16 };
 
 /**
  * A thread decodes the next slice of rows while the caller works on one. `handle` stays open until the generator has
@@ -56,5 +59,10 @@ function unpack({ end, columns, names, isWide }: PackedRows): Rows {
   return { isText: false, end, malformed: [], isWide, columns: names, ...Object.fromEntries(unpacked) };
 }
 
-const unpackColumn = (column: PackedColumn): ArrayLike<unknown> =>
-  'texts' in column ? Array.from(column.indexes, (index) => column.texts[index]) : column;
+function unpackColumn(column: PackedColumn): ArrayLike<unknown> {
+  if (!('texts' in column)) return column;
+  const { texts, indexes } = column;
+  const labels = new Array(indexes.length);
+  for (let row = 0; row < labels.length; row++) labels[row] = texts[Number(indexes[row])];
+  return labels;
+}

@@ -117,6 +117,33 @@ test('Parquet import: 50,000 rows with 20 sensors each: the file is read in slic
   expect(parts.at(-1)?.end).toBe(50_000);
 });
 
+test('Parquet import: 250,000 different texts in a page of each column: all are read', async () => {
+  const rows = 250_000;
+  const texts = (name: string) => ({
+    name,
+    data: Array.from({ length: rows }, (_, row) => `${name}-${row}`.padEnd(40, 'x')),
+    type: 'STRING' as const,
+    encoding: 'PLAIN' as const,
+  });
+  const bytes = parquetWriteBuffer({
+    rowGroupSize: rows,
+    pageSize: 2 ** 24,
+    columnData: [
+      { name: 'ts', data: Array.from({ length: rows }, (_, row) => row), type: 'DOUBLE' },
+      ...['device', 'sensor', 'type', 'unit'].map(texts),
+      { name: 'value', data: new Array(rows).fill(1), type: 'DOUBLE' },
+    ],
+  });
+  const path = join(directory, 'texts.parquet');
+  writeFileSync(path, new Uint8Array(bytes));
+  const handle = await open(path);
+  let samples = 0;
+  for await (const { device } of readParquet(handle, { device: undefined, skip: 0 }))
+    samples += device.length;
+  await handle.close();
+  expect(samples).toBe(rows);
+});
+
 const HEADERS: Array<[claim: string, header: Partial<PageHeader>]> = [
   [
     'a billion values in a dictionary of no bytes',
