@@ -168,7 +168,7 @@ export const pingInflux: Operation = {
   id: 'pingInflux',
   tag: 'line-protocol',
   scope: 'open',
-  summary: 'Whether this process serves HTTP, for clients of InfluxDB',
+  summary: 'Answers if this process serves HTTP, for clients of InfluxDB',
   answers: { 204: {} },
   problems: [],
 };
@@ -177,7 +177,7 @@ export const readInfluxHealth: Operation = {
   id: 'readInfluxHealth',
   tag: 'line-protocol',
   scope: 'open',
-  summary: 'Whether this process is ready, for clients of InfluxDB',
+  summary: 'The readiness of this process, for clients of InfluxDB',
   answers: { 200: json(SCHEMAS.InfluxHealth), 503: json(SCHEMAS.InfluxHealth) },
   problems: [],
 };

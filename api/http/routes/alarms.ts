@@ -283,7 +283,7 @@ export const listAlarmEvents: Operation = {
   id: 'listAlarmEvents',
   tag: 'alarms',
   scope: 'read',
-  summary: 'What happened to an alarm, and who did it',
+  summary: 'The changes of an alarm, with the user of each',
   answers: { 200: json(SCHEMAS.AlarmEvents) },
   problems: ['bad_parameter', 'not_found', 'unavailable'],
 };

@@ -25,7 +25,7 @@ export const GROUPS_QUERY = {
   by: z
     .enum(['site', 'device'], 'site or device')
     .default('site')
-    .meta({ description: 'What is one item: a `site` or a `device`.' }),
+    .meta({ description: 'The kind of the items: `site` or `device`.' }),
   limit,
   type,
   site,

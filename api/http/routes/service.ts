@@ -34,7 +34,7 @@ export const readHealth: Operation = {
   id: 'readHealth',
   tag: 'operation',
   scope: 'open',
-  summary: 'Whether this process is alive',
+  summary: 'Answers if this process is alive',
   answers: { 200: json(SCHEMAS.Alive) },
   problems: [],
 };
@@ -43,7 +43,7 @@ export const readReadiness: Operation = {
   id: 'readReadiness',
   tag: 'operation',
   scope: 'open',
-  summary: 'Whether this process is ready, and its checks',
+  summary: 'The readiness of this process, with its checks',
   answers: { 200: json(SCHEMAS.Readiness), 503: json(SCHEMAS.Readiness) },
   problems: [],
 };

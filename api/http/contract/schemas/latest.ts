@@ -31,7 +31,7 @@ const JudgedItem = z
 
 const Baseline = z
   .strictObject({ mean: z.number(), deviation: z.number().min(0) })
-  .meta({ description: 'What is usual for a sensor in one hour, in its unit.' });
+  .meta({ description: 'The usual values of a sensor in one hour, in its unit.' });
 
 const Outlier = z
   .strictObject({
