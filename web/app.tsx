@@ -86,7 +86,6 @@ function useFocusOnArrival(main: { current: HTMLElement | null }, path: string) 
 /** Delay in ms before the loading message appears. Most views load faster, and an earlier message would only flicker. */
 const SLOW_MS = 1000;
 
-/** Renders the placeholder while the modules of a view load. */
 function Loading() {
   const [isSlow, setSlow] = useState(false);
   useEffect(() => {
@@ -205,7 +204,6 @@ function createViews({ fetch }: { fetch: typeof globalThis.fetch }) {
 
 type Views = ReturnType<typeof createViews>;
 
-/** Renders the view of an unknown address. */
 function NotFoundView() {
   const { router } = useServices();
   const { path } = router.place.value;

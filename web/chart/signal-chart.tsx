@@ -156,7 +156,6 @@ function SourceNote({
   );
 }
 
-/** Renders the values under the cursor. */
 const Readout = ({ words }: { words: PointWords | null }) =>
   words && (
     <p class="readout">

@@ -24,7 +24,6 @@ import type { Bounds, useWindow, Window } from './window.ts';
 
 const OPTIONS = SPANS.map(({ value, label, title }) => ({ value, label, title }));
 
-/** Renders the shown time range, and the controls that change it. */
 export function WindowBar({
   window,
   bounds,

@@ -197,7 +197,6 @@ export const DialogProblem = ({
   </div>
 );
 
-/** Renders the button that closes a dialog. */
 export const Cancel = ({
   label = 'Cancel',
   autofocus = false,
@@ -218,7 +217,6 @@ export const Cancel = ({
   </button>
 );
 
-/** Downloads a file to the user's machine. */
 export function saveFile(name: string, content: Blob) {
   const href = URL.createObjectURL(content);
   const link = document.createElement('a');
@@ -232,7 +230,6 @@ export function saveFile(name: string, content: Blob) {
   setTimeout(() => URL.revokeObjectURL(href));
 }
 
-/** Renders a button that adds a sensor to the comparison, or removes it. */
 export function CompareButton({
   item,
 }: {

@@ -9,7 +9,6 @@ import { writeValue } from '../units.ts';
 /** Number of characters above which a text is written smaller, because counters have many digits. */
 const LONG = 10;
 
-/** Renders one key figure: label, value, unit, and usually a sparkline. */
 export function Figure({
   label,
   value,

@@ -148,7 +148,6 @@ function RecentDeadLetters() {
   );
 }
 
-/** Renders breadcrumbs: links to the fleet and the device. */
 export const Breadcrumbs = ({ steps }: { steps: { label: string; href: string }[] }) => (
   <nav class="breadcrumbs" aria-label="Breadcrumb">
     <ol>

@@ -66,7 +66,6 @@ export function ProblemNotice({
   );
 }
 
-/** Renders a problem in one line above the last known content. */
 export function ProblemLine({ problem, onRetry }: { problem: Problem; onRetry: () => void }) {
   if (useIsOutage(problem)) return null;
   return (
@@ -79,7 +78,6 @@ export function ProblemLine({ problem, onRetry }: { problem: Problem; onRetry: (
   );
 }
 
-/** Renders a notice that an answer is slow. */
 export function SlowLine() {
   if (useStale() !== null) return null;
   return (

@@ -258,7 +258,6 @@ export interface FleetSensor {
   cell: number;
 }
 
-/** The index of the devices and sensors of the fleet with their names. */
 class DeviceIndex {
   readonly sensors: Map<string, FleetSensor> = new Map();
   readonly devices: Map<string, FleetDevice> = new Map();

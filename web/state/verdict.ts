@@ -22,7 +22,6 @@ export interface Verdict {
 }
 
 export interface Facts {
-  /** status of the event stream */
   status: StreamStatus;
   /** time in ms since the last event of the server */
   silentMs: number;

@@ -55,7 +55,6 @@ export const getAnnotations =
     });
   };
 
-/** `POST /annotations` */
 export const postAnnotation =
   ({ annotations, clock, config, logger }: Deps): RequestHandler =>
   async (req, res) => {
@@ -71,7 +70,6 @@ export const postAnnotation =
     res.status(201).json(item);
   };
 
-/** `DELETE /annotations/{annotation}` */
 export const deleteAnnotation =
   ({ annotations, logger }: Deps): RequestHandler =>
   async (req, res) => {

@@ -91,14 +91,12 @@ function linesRefused({ accepted, refused }: LineResult) {
   });
 }
 
-/** `GET /ping` */
 export const getPing =
   ({ version }: Deps): RequestHandler =>
   (_req, res) => {
     res.set('X-Influxdb-Version', `Millrace ${version}`).status(204).end();
   };
 
-/** `GET /health` */
 export const getInfluxHealth =
   ({ readiness, version }: Deps): RequestHandler =>
   async (_req, res) => {

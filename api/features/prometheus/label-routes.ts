@@ -36,7 +36,6 @@ const MATCH = {
   limit: LIMIT,
 };
 
-/** `/prometheus/api/v1/series` */
 export const getSeries = (deps: PrometheusDeps): RequestHandler =>
   withPrometheusErrors(async (req, res) => {
     const { 'match[]': texts, limit } = await parametersOf(req, res, MATCH);
@@ -53,11 +52,9 @@ export const getSeries = (deps: PrometheusDeps): RequestHandler =>
     if (!res.closed) res.json(success(series));
   });
 
-/** `/prometheus/api/v1/labels` */
 export const getLabels = (deps: PrometheusDeps): RequestHandler =>
   withPrometheusErrors((req, res) => answerTexts(deps, req, res, (labels) => Object.keys(labels)));
 
-/** `/prometheus/api/v1/label/{label}/values` */
 export const getLabelValues = (deps: PrometheusDeps): RequestHandler =>
   withPrometheusErrors((req, res) =>
     answerTexts(deps, req, res, (labels) => labels[String(req.params['label'])] ?? []),
@@ -99,7 +96,6 @@ async function eachSensor(
   await deps.promql(res, () => abortOnClose(res, read));
 }
 
-/** `/prometheus/api/v1/metadata` */
 export const getMetadata = (): RequestHandler => (req, res) => {
   const { metric } = req.query;
   const isKnown = metric === undefined || metric === '' || metric === METRIC;

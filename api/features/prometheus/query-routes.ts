@@ -61,7 +61,6 @@ const RANGE_QUERY = {
   limit: LIMIT,
 };
 
-/** `/prometheus/api/v1/query_range` */
 export const getRange = (deps: PrometheusDeps): RequestHandler =>
   withPrometheusErrors(async (req, res) => {
     const { query: text, start, end, step: width, limit } = await parametersOf(req, res, RANGE_QUERY);
@@ -90,7 +89,6 @@ export const getRange = (deps: PrometheusDeps): RequestHandler =>
     }
   });
 
-/** `/prometheus/api/v1/query` */
 export const getInstant = (deps: PrometheusDeps): RequestHandler =>
   withPrometheusErrors(async (req, res) => {
     const { query: text, time: instant = deps.clock(), limit } = await parametersOf(req, res, INSTANT_QUERY);

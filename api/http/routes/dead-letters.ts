@@ -54,7 +54,6 @@ export const getDeadLetters =
     });
   };
 
-/** `GET /dead-letters/{id}` */
 export const getDeadLetter =
   ({ store }: RouteContext): RequestHandler =>
   async (req, res) => {

@@ -125,7 +125,6 @@ export const putDevice =
     res.json(await readItem(deps, device));
   };
 
-/** `PATCH /devices/{device}/sensors/{sensor}` */
 export const patchSensor =
   (deps: RouteContext): RequestHandler =>
   async (req, res) => {
@@ -160,7 +159,6 @@ export const deleteDevice =
     res.status(204).end();
   };
 
-/** `GET /devices/{device}/sensors/{sensor}` */
 export const getSensor =
   (deps: RouteContext): RequestHandler =>
   async (req, res) => {

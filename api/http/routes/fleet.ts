@@ -24,7 +24,6 @@ type FleetDeps = RouteContext & {
   mqtt: BrokerAddress;
 };
 
-/** `GET /fleet` */
 export function getFleet({ store, clock }: RouteContext): RequestHandler {
   const fleet = createFleetCount({ tally: store.fleet.tally, groups: store.groups, clock });
   return async (req, res) => {

@@ -15,7 +15,6 @@ export const getHealth = (): RequestHandler => (_req, res) => {
   res.json({ status: 'alive' });
 };
 
-/** `GET /readyz` */
 export const getReadiness =
   ({ readiness }: ServiceDeps): RequestHandler =>
   async (_req, res) => {
@@ -23,7 +22,6 @@ export const getReadiness =
     res.status(state.ready ? 200 : 503).json(state);
   };
 
-/** `GET /metrics` */
 export const getMetrics =
   ({ metrics }: ServiceDeps): RequestHandler =>
   async (_req, res) => {
@@ -87,10 +85,8 @@ export interface DocumentDeps {
   asyncApi: object;
 }
 
-/** `GET /openapi.json` */
 export const getOpenApi = ({ openApi }: DocumentDeps) => answerWith(openApi);
 
-/** `GET /asyncapi.json` */
 export const getAsyncApi = ({ asyncApi }: DocumentDeps) => answerWith(asyncApi);
 
 const answerWith =

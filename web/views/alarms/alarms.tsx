@@ -150,7 +150,6 @@ function AlarmFilters({ state, severity }: { state: string; severity: string | n
   );
 }
 
-/** Renders the choice of sound and notification for new alarms. */
 function Signals() {
   const { preferences } = useServices();
   const { signals } = preferences.choice.value;
@@ -186,7 +185,6 @@ async function tryNotification(): Promise<boolean> {
   return showNotification('Millrace', { body: 'New alarms are shown like this.', tag: 'millrace' });
 }
 
-/** Renders the rules, and the form that changes them. */
 function Rules({
   mayAct,
   rules: { data, problem, reload },

@@ -23,7 +23,6 @@ import { BacktestStrip } from './backtest.tsx';
 /** Pause in typing before a backtest, in ms. */
 const REST_MS = 500;
 
-/** Renders the form of an alarm rule with its backtest. */
 export function RuleForm({
   rule,
   onSaved,
@@ -337,7 +336,6 @@ function unitText(sent: ScopeUnit | null, scale: Scale): string {
 
 const MINUTE_MS = 60_000;
 
-/** Returns the text of a condition, with the limits in the scale. */
 export function conditionText(condition: AlarmCondition, scale: Scale): string {
   const { kind, for_ms } = condition;
   const held = for_ms ? ` for ${Number((for_ms / MINUTE_MS).toPrecision(3))} min` : '';

@@ -31,7 +31,6 @@ export function CredentialsView() {
 /** The open dialog. */
 type Asked = { action: 'issue' } | { action: 'rotate' | 'revoke'; credential: Credential };
 
-/** Renders the list of accounts in pages. */
 function Accounts() {
   const { client, router } = useServices();
   const { query } = router.place.value;

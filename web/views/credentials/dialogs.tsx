@@ -155,7 +155,6 @@ export function RotateDialog({
   );
 }
 
-/** Renders the dialog that revokes a credential after a confirmation. */
 export function RevokeDialog({
   credential: { account, device_id, devices },
   onRevoked,

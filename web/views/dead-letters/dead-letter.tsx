@@ -124,7 +124,6 @@ interface Payload {
   text: string | null;
   /** elements of the message by the index that refusals use; null: the payload cannot be split */
   elements: string[] | null;
-  /** format of the elements */
   format: 'JSON' | 'CBOR' | null;
   /** path of the array of elements; in a birth message the member `sensors` */
   base: '' | 'sensors';

@@ -140,12 +140,10 @@ function useNews(newest: string | null, reload: () => void) {
 /** Maximum number of concurrent requests for recent values. The number is small, because the charts above need the other connections. */
 const AT_ONCE = 1;
 
-/** Renders the sensors of a device with their newest values. */
 function DeviceSensors({
   name,
   shown,
 }: {
-  /** name of the device */
   name: string;
   shown: LatestItem[];
 }) {
@@ -263,7 +261,6 @@ function Failure({ problem }: { problem: Problem }) {
   );
 }
 
-/** Renders the explanation of the effects of a retirement. */
 function RetireExplanation({
   device: { state, sensors },
   onContinue,

@@ -118,7 +118,6 @@ const MEANINGS: [term: string, meaning: string][] = [
   ['Packing', 'Closed hours are compressed into history, by processes that have nothing more urgent to do.'],
 ];
 
-/** Renders the explanation of the terms of the view. */
 const Meanings = () => (
   <details class="panel meanings">
     <summary>What these words mean</summary>

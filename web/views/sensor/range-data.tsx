@@ -31,7 +31,6 @@ const ORDERS = [
   { value: 'asc', label: 'Oldest first' },
 ] as const;
 
-/** Renders the data of the range: a table of the bins of the chart or of single samples. */
 export function RangeData({
   sensor,
   window,
@@ -115,7 +114,6 @@ export function SampleFiles({
 /** Number of newest values from which the precision of a sensor is derived. */
 const TYPICAL = 100;
 
-/** Renders the statistics of all samples of the shown range. */
 export function RangeFigures({
   statistics,
   shape,
