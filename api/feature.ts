@@ -5,15 +5,14 @@ import type { BoundRoute } from './http/serve.ts';
 import type { Readiness } from './observability/readiness.ts';
 import type { ClockGuard } from './store/clock-guard.ts';
 
-/** What the core hands to a feature. */
-export interface Core extends RouteContext {
+/** The parts of the process that a feature may use. */
+export interface FeatureContext extends RouteContext {
   clockGuard: ClockGuard;
   readiness: Readiness;
   version: string;
 }
 
-/** A feature that this process has. */
-export interface Running {
+export interface RunningFeature {
   routes: BoundRoute[];
   start?: () => Promise<void> | void;
   stop?: () => Promise<void> | void;
@@ -21,27 +20,27 @@ export interface Running {
 
 /**
  * A feature lies in one folder of `features/`, and one line of `features/index.ts` switches it on. The documents describe it by its
- * contract. `create` makes it for a process that serves the API.
+ * contract. `create` starts it in a process that serves the API.
  */
 export interface Feature extends Contract {
   name: string;
-  create: (core: Core) => Running;
+  create: (core: FeatureContext) => RunningFeature;
 }
 
-/** `create` returns what the routes of the feature need besides the core. */
+/** `create` returns as `deps` what the routes of the feature need in addition to the context. */
 export function defineFeature<D extends object = object>({
   create = () => ({}),
   ...feature
 }: Contract & {
   name: string;
-  routes?: Array<Route<Core & D>>;
-  create?: (core: Core) => { deps?: D } & Omit<Running, 'routes'>;
+  routes?: Array<Route<FeatureContext & D>>;
+  create?: (core: FeatureContext) => { deps?: D } & Omit<RunningFeature, 'routes'>;
 }): Feature {
   return {
     ...feature,
     create(core) {
       const { deps, ...running } = create(core);
-      return { ...running, routes: bind(feature.routes ?? [], { ...core, ...deps } as Core & D) };
+      return { ...running, routes: bind(feature.routes ?? [], { ...core, ...deps } as FeatureContext & D) };
     },
   };
 }

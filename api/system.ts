@@ -9,7 +9,7 @@ import type { Rate } from './access/http/rate-limits.ts';
 import { createTls } from './access/tls/index.ts';
 import { createAlarms } from './alarms/index.ts';
 import { openDatabase } from './database.ts';
-import type { Core } from './feature.ts';
+import type { FeatureContext } from './feature.ts';
 import { CONTRACTS, FEATURES } from './features/index.ts';
 import { Baselines, createLearning } from './history/baselines/index.ts';
 import { createPacking } from './history/packing/index.ts';
@@ -190,7 +190,7 @@ export async function startSystem(parts: {
   const stats = new InstallationStats({ processStats, processHealth, live, serves, clock });
   const secret = config.http.cursorSecret ?? (await cursorSecret(config.dataDir));
   const access = createAccess({ settings: config.http, secret, attempts: wrongTokens, clock, logger });
-  const core: Core = {
+  const core: FeatureContext = {
     ...context,
     store,
     reading,

@@ -2,17 +2,23 @@ import type { Feature } from '../feature.ts';
 import type { Contract } from '../http/contract/openapi.ts';
 import { CORE_CONTRACT } from '../http/index.ts';
 import type { Route } from '../http/route.ts';
-import { annotations } from './annotations/index.ts';
-import { exports } from './export/index.ts';
-import { imports } from './import/index.ts';
-import { lineProtocol } from './line-protocol/index.ts';
-import { prometheus } from './prometheus/index.ts';
-import { query } from './query/index.ts';
+import { annotationsFeature } from './annotations/index.ts';
+import { exportFeature } from './export/index.ts';
+import { importFeature } from './import/index.ts';
+import { lineProtocolFeature } from './line-protocol/index.ts';
+import { prometheusFeature } from './prometheus/index.ts';
+import { queryFeature } from './query/index.ts';
 
-/** A line switches its feature on. */
-export const FEATURES: Feature[] = [annotations, exports, imports, lineProtocol, prometheus, query];
+/** A feature is switched off by the removal of its line. */
+export const FEATURES: Feature[] = [
+  annotationsFeature,
+  exportFeature,
+  importFeature,
+  lineProtocolFeature,
+  prometheusFeature,
+  queryFeature,
+];
 
-/** Of the core and of all features. */
 export const CONTRACTS: Contract[] = [CORE_CONTRACT, ...FEATURES];
 
 export const ROUTES: Route[] = CONTRACTS.flatMap(({ routes = [] }) => routes);

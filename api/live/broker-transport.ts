@@ -279,8 +279,8 @@ class BrokerDrops {
   }
 }
 
-/** In bytes. Behind a slow broker further changes are dropped, and readers read the database. */
-const MOST_WAITING = 1024 * 1024;
+/** Behind a slow broker further changes are dropped, and readers read the database. */
+const MAX_WAITING_BYTES = 1024 * 1024;
 
 /** Collects the messages of one iteration of the event loop, and then writes them at once, directly to the stream of the connection. */
 export class Outbox {
@@ -307,7 +307,7 @@ export class Outbox {
    * @returns false: the message was dropped
    */
   put(topic: string, payload: string, waited?: number, retain?: boolean): boolean {
-    if (!this.#client.connected || this.#client.stream.writableLength + this.#bytes > MOST_WAITING) {
+    if (!this.#client.connected || this.#client.stream.writableLength + this.#bytes > MAX_WAITING_BYTES) {
       this.#live.inc({ result: 'dropped' });
       return false;
     }

@@ -14,7 +14,7 @@ const STEPS = [1.4, 2.2, 3.2, 4.5, 7];
 export const LEVELS = STEPS.length;
 
 /** Deviation in sigmas from which a sensor is an outlier, as for `GET /outliers`. */
-const FAR = 4.5;
+const OUTLIER_SIGMAS = 4.5;
 
 /** @returns color step: -5 is far below the mean, 0 is as usual, 5 is far above the mean */
 export function levelOf(sigmas: number): number {
@@ -105,7 +105,7 @@ const isSilent = (now: number, { at, intervalMs }: FleetSensor): boolean =>
 /** @returns absolute deviation in sigmas */
 const sizeOf = ({ sigmas }: FleetSensor): number => Math.abs(sigmas ?? 0);
 
-export const isFarOff = (sensor: FleetSensor) => sizeOf(sensor) >= FAR;
+export const isFarOff = (sensor: FleetSensor) => sizeOf(sensor) >= OUTLIER_SIGMAS;
 
 /**
  * Sets the cell state of sensors that became silent or send again.

@@ -2,7 +2,7 @@ import type { Request, RequestHandler } from 'express';
 import { z } from 'zod';
 import { charsetOf } from '../../../common/encodings.ts';
 import { MillraceError } from '../../../common/errors.ts';
-import type { Core } from '../../feature.ts';
+import type { FeatureContext } from '../../feature.ts';
 import type { Operation } from '../../http/contract/operation.ts';
 import {
   abortOnClose,
@@ -30,7 +30,7 @@ import type { RefusedLine } from './importer.ts';
 import { SCHEMAS } from './schemas.ts';
 import { chunksOf, withUpload } from './uploads.ts';
 
-type Deps = Core & { imports: ConcurrencyLimit };
+type Deps = FeatureContext & { imports: ConcurrencyLimit };
 
 /** Refused lines that an answer lists. Its count includes further ones. */
 const MAX_LISTED = 1000;

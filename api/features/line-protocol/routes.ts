@@ -1,15 +1,15 @@
 import type { Request, RequestHandler } from 'express';
 import { z } from 'zod';
 import { MillraceError, refusalText } from '../../../common/errors.ts';
-import type { Core } from '../../feature.ts';
+import type { FeatureContext } from '../../feature.ts';
 import type { Operation } from '../../http/contract/operation.ts';
 import { bodyOf, json, readQuery } from '../../http/index.ts';
 import type { Route } from '../../http/route.ts';
 import type { LineResult } from '../../ingest/submission.ts';
-import type { LineDecoder, Lines, Precision } from './decoder.ts';
+import type { DecodedLines, LineDecoder, Precision } from './decoder.ts';
 import { SCHEMAS } from './schemas.ts';
 
-type Deps = Core & { decoder: LineDecoder; countLines: (result: LineResult<Lines>) => void };
+type Deps = FeatureContext & { decoder: LineDecoder; countLines: (result: LineResult<DecodedLines>) => void };
 
 /** Refused lines that an answer lists with a reason. Further ones are listed only by their numbers. */
 const MAX_REASONS = 100;

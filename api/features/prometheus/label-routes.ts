@@ -5,16 +5,16 @@ import type { Operation } from '../../http/contract/operation.ts';
 import { abortOnClose, json } from '../../http/index.ts';
 import type { Route } from '../../http/route.ts';
 import { type Labels, NAME_LABEL, parseSelector } from './expression.ts';
-import { METRIC, selectMatching } from './labels.ts';
+import { METRIC_NAME, selectMatching } from './labels.ts';
 import { PatternBudget } from './matchers.ts';
 import type { PrometheusDeps } from './requests.ts';
 import {
   getAndPost,
-  LIMIT,
+  LIMIT_PARAMETER,
   operationOf,
   PROMETHEUS_PATH,
   parametersOf,
-  success,
+  successBody,
   withPrometheusErrors,
 } from './requests.ts';
 import { SCHEMAS } from './schemas.ts';
@@ -33,7 +33,7 @@ const MATCH = {
       example: ['millrace_value{site="Office"}'],
       means: { type: 'array', items: { type: 'string', minLength: 1 }, maxItems: MAX_SELECTORS },
     }),
-  limit: LIMIT,
+  limit: LIMIT_PARAMETER,
 };
 
 export const getSeries = (deps: PrometheusDeps): RequestHandler =>
@@ -49,7 +49,7 @@ export const getSeries = (deps: PrometheusDeps): RequestHandler =>
           `More than ${most} series. Send a limit, or select fewer.`,
         );
     });
-    if (!res.closed) res.json(success(series));
+    if (!res.closed) res.json(successBody(series));
   });
 
 export const getLabels = (deps: PrometheusDeps): RequestHandler =>
@@ -72,7 +72,7 @@ async function answerTexts(
   await eachSensor(deps, { res, texts }, (labels) => {
     for (const text of [textsOf(labels)].flat()) found.add(text);
   });
-  if (!res.closed) res.json(success([...found].sort().slice(0, limit || undefined)));
+  if (!res.closed) res.json(successBody([...found].sort().slice(0, limit || undefined)));
 }
 
 /**
@@ -81,7 +81,7 @@ async function answerTexts(
  */
 async function eachSensor(
   deps: PrometheusDeps,
-  { res, texts = [`{${NAME_LABEL}="${METRIC}"}`] }: { res: Response; texts: string[] | undefined },
+  { res, texts = [`{${NAME_LABEL}="${METRIC_NAME}"}`] }: { res: Response; texts: string[] | undefined },
   onLabels: (labels: Labels) => void,
 ) {
   const accepts = (labels: Labels) => {
@@ -98,32 +98,36 @@ async function eachSensor(
 
 export const getMetadata = (): RequestHandler => (req, res) => {
   const { metric } = req.query;
-  const isKnown = metric === undefined || metric === '' || metric === METRIC;
-  res.json(success(isKnown ? { [METRIC]: [{ type: 'gauge', help: 'A value of a sensor.', unit: '' }] } : {}));
+  const isKnown = metric === undefined || metric === '' || metric === METRIC_NAME;
+  res.json(
+    successBody(
+      isKnown ? { [METRIC_NAME]: [{ type: 'gauge', help: 'A value of a sensor.', unit: '' }] } : {},
+    ),
+  );
 };
 
 const OF_SELECTED =
   'of the sensors that at least one `match[]` selects (default: all sensors), at all times.';
 
-export const series = operationOf('prometheusSeries', 'The labels of series', {
+export const listSeries = operationOf('prometheusSeries', 'The labels of series', {
   query: MATCH,
   answer: json(SCHEMAS.PrometheusSeries),
   description: `The labels ${OF_SELECTED}`,
 });
 
-export const labels = operationOf('prometheusLabels', 'The names of labels', {
+export const listLabels = operationOf('prometheusLabels', 'The names of labels', {
   query: MATCH,
   answer: json(SCHEMAS.PrometheusTexts),
   description: `The names of the labels ${OF_SELECTED}`,
 });
 
-export const labelValues = operationOf('prometheusLabelValues', 'The values of a label', {
+export const listLabelValues = operationOf('prometheusLabelValues', 'The values of a label', {
   query: MATCH,
   answer: json(SCHEMAS.PrometheusTexts),
   description: `The values of a label ${OF_SELECTED}`,
 });
 
-export const metadata: Operation = {
+export const readMetadata: Operation = {
   id: 'prometheusMetadata',
   tag: 'prometheus',
   scope: 'read',
@@ -136,13 +140,18 @@ export const metadata: Operation = {
 };
 
 export const routes: Array<Route<PrometheusDeps>> = [
-  ...getAndPost('series', getSeries, series),
-  ...getAndPost('labels', getLabels, labels),
+  ...getAndPost('series', getSeries, listSeries),
+  ...getAndPost('labels', getLabels, listLabels),
   {
     method: 'get',
     path: `${PROMETHEUS_PATH}/api/v1/label/{label}/values`,
-    operation: labelValues,
+    operation: listLabelValues,
     handler: getLabelValues,
   },
-  { method: 'get', path: `${PROMETHEUS_PATH}/api/v1/metadata`, operation: metadata, handler: getMetadata },
+  {
+    method: 'get',
+    path: `${PROMETHEUS_PATH}/api/v1/metadata`,
+    operation: readMetadata,
+    handler: getMetadata,
+  },
 ];

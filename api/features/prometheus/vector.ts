@@ -1,7 +1,7 @@
 import { MillraceError } from '../../../common/errors.ts';
 import { byNames, cutRange } from '../../http/index.ts';
 import { type Expression, type Labels, NAME_LABEL } from './expression.ts';
-import { labelsOf, selectMatching } from './labels.ts';
+import { metricLabels, selectMatching } from './labels.ts';
 import type { PrometheusDeps } from './requests.ts';
 import { aggregateSeries } from './series-aggregation.ts';
 import type { Windows } from './windows.ts';
@@ -41,7 +41,7 @@ export async function* evaluate(
   })) {
     const values = windows.valuesOf(bins, aggregate);
     if (values.every((value) => value === null)) continue;
-    const labels = shownLabels(labelsOf(sensor.row), expression);
+    const labels = shownLabels(metricLabels(sensor.row), expression);
     if (!group) yield { labels, values };
     else {
       const key = JSON.stringify(labels);
