@@ -38,7 +38,6 @@ const MAX_BYTES = 16 * 1024;
 const deviceBytes = (ref: string | undefined): Buffer | null =>
   ref === undefined ? null : parseDevice(ref).bytes;
 
-/** `GET /annotations`: newest first. */
 export const getAnnotations =
   (deps: Deps): RequestHandler =>
   async (req, res) => {

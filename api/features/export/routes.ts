@@ -34,7 +34,6 @@ const QUERY = {
   }),
 };
 
-/** `GET /export`: all matching sensors in one file. */
 export const getExport =
   (deps: FeatureContext): RequestHandler =>
   async (req, res) => {
@@ -43,7 +42,6 @@ export const getExport =
     await send(deps, { req, res, query: { ...query, device }, name: ref ?? query.site ?? 'samples' });
   };
 
-/** `GET /devices/{device}/export`: all sensors of the device in one file. */
 export const getDeviceExport =
   (deps: FeatureContext): RequestHandler =>
   async (req, res) => {

@@ -56,7 +56,6 @@ const FORMATS = {
   'application/vnd.apache.parquet': 'parquet',
 } as const;
 
-/** `POST /import`: stores a file of old measurements at their original times. */
 export const postImport =
   (deps: Deps): RequestHandler =>
   async (req, res) => {
@@ -109,7 +108,6 @@ function declaredEncoding(req: Request): { encoding?: string } {
   return charset === undefined ? {} : { encoding: charset };
 }
 
-/** `POST /import/proposal`: options for a file from its beginning. */
 export const postProposal =
   ({ clock }: Deps): RequestHandler =>
   async (req, res) => {

@@ -51,11 +51,9 @@ const V1_QUERY = {
 
 const V1_UNITS: Record<string, Precision> = { n: 'ns', u: 'us', µ: 'us' };
 
-/** `POST /api/v2/write`: answers after the commit. */
 export const postV2 = (deps: Deps): RequestHandler =>
   writeLines(deps, (req) => readQuery(req, V2_QUERY).precision);
 
-/** `POST /write`: for clients of InfluxDB 1. */
 export const postV1 = (deps: Deps): RequestHandler =>
   writeLines(deps, (req) => {
     const { precision } = readQuery(req, V1_QUERY);

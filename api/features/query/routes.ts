@@ -133,7 +133,6 @@ export const QUERY = {
   }),
 };
 
-/** `GET /query`: aggregates many sensors in the same bins. */
 export const getQuery =
   (deps: Deps): RequestHandler =>
   async (req, res) => {

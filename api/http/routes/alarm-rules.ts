@@ -82,7 +82,6 @@ export const TEST = {
   sensor: fields.id.meta({ description: 'Only this sensor of `device`.' }),
 };
 
-/** `POST /alarm-rules/test`: computes when a rule would have opened alarms. */
 export const postTest =
   (deps: AlarmDeps): RequestHandler =>
   async (req, res) => {

@@ -37,7 +37,6 @@ export const LIST = {
 /** End of a page. `before`: id in hexadecimal digits. */
 type Position = { from: number; before: string };
 
-/** `GET /dead-letters`: messages with refused measurements, newest first. */
 export const getDeadLetters =
   ({ store, cursors, clock }: RouteContext): RequestHandler =>
   async (req, res) => {
@@ -81,7 +80,6 @@ export const getDeadLetterSummary =
     });
   };
 
-/** `POST /dead-letters/{id}/replay`: stores the refused measurements after the cause of the refusal is corrected. */
 export const postReplay =
   ({ store, ingest, logger }: RouteContext): RequestHandler =>
   async (req, res) => {

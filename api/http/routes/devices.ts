@@ -85,7 +85,6 @@ export const getDevices =
     res.json({ items: rows, next: next && cursors.seal(scope, next) });
   };
 
-/** `GET /devices/{device}`: with its sensors. */
 export const getDevice =
   (deps: RouteContext): RequestHandler =>
   async (req, res) => {
@@ -107,7 +106,6 @@ async function readItem({ store, clock }: Pick<RouteContext, 'store' | 'clock'>,
   };
 }
 
-/** `PUT /devices/{device}`: registers the device if it is new. */
 export const putDevice =
   (deps: RouteContext): RequestHandler =>
   async (req, res) => {
@@ -146,7 +144,6 @@ export const patchSensor =
 const readDescription = async (req: Request, res: Response, limit: number): Promise<Buffer> =>
   Buffer.from(await readJsonText(req, res, limit));
 
-/** `DELETE /devices/{device}`: retires the device. */
 export const deleteDevice =
   ({ retire, stream, logger }: DeviceRouteDeps): RequestHandler =>
   async (req, res) => {
@@ -306,7 +303,6 @@ export const readSensor: Operation = {
   problems: ['bad_parameter', 'bad_id', 'not_found', 'unavailable'],
 };
 
-/** `GET /devices/{device}/events`: births, online times and offline times, newest first. */
 export const getEvents =
   (deps: RouteContext): RequestHandler =>
   async (req, res) => {

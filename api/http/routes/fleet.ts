@@ -201,7 +201,6 @@ An item that goes on ends now.`,
   problems: ['bad_parameter', 'bad_range', 'unavailable'],
 };
 
-/** `GET /pipeline/unwatched`: periods in which no process received samples and evaluated alarms. */
 export const getUnwatchedTime =
   (deps: FleetDeps): RequestHandler =>
   async (req, res) => {
@@ -217,7 +216,6 @@ export const getUnwatchedTime =
     });
   };
 
-/** `GET /pipeline/recent`: rates of the last five minutes. */
 export const getRecentStats =
   ({ stats }: FleetDeps): RequestHandler =>
   (req, res) => {
@@ -225,7 +223,6 @@ export const getRecentStats =
     res.json({ items: stats.recent() });
   };
 
-/** `GET /pipeline`: state of the processes, the database and the broker. */
 export const getPipeline =
   ({ store, clock, config, mqtt }: FleetDeps): RequestHandler =>
   async (req, res) => {

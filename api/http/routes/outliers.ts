@@ -31,7 +31,6 @@ export const GROUPS_QUERY = {
   site,
 };
 
-/** `GET /outliers`: sensors whose newest value is unusual. */
 export function getOutliers(deps: OutlierRouteDeps): RequestHandler {
   const ranking = createRanking({ latest: deps.stream.latest, clock: deps.clock });
   return async (req, res) => {
@@ -46,7 +45,6 @@ export function getOutliers(deps: OutlierRouteDeps): RequestHandler {
   };
 }
 
-/** `GET /outliers/groups`: sites or devices, each with its most unusual sensor. */
 export function getOutlierGroups(deps: OutlierRouteDeps): RequestHandler {
   const ranking = createRanking({ latest: deps.stream.latest, clock: deps.clock });
   return async (req, res) => {
@@ -56,7 +54,6 @@ export function getOutlierGroups(deps: OutlierRouteDeps): RequestHandler {
   };
 }
 
-/** `GET /devices/{device}/sensors/{sensor}/baseline`: usual values of a sensor, hour by hour. */
 export const getBaseline =
   (deps: OutlierRouteDeps): RequestHandler =>
   async (req, res) => {

@@ -18,7 +18,6 @@ const MAX_SHARE = 10;
 /** The devices with the most refusals are listed. */
 const MAX_DEVICES = 1000;
 
-/** `GET /dead-letters/devices`: devices whose measurements were refused within the last five minutes. */
 export function getRefusedDevices({ store, clock }: RouteContext): RequestHandler {
   const { refusedByDevice, summary } = store.deadLetters;
   const refusedDevices = createRefusedDevices({ count: refusedByDevice, summarize: summary, clock });

@@ -10,7 +10,6 @@ export interface ServiceDeps {
   metrics: Metrics;
 }
 
-/** `GET /healthz`: reports only that this process runs. */
 export const getHealth = (): RequestHandler => (_req, res) => {
   res.json({ status: 'alive' });
 };
