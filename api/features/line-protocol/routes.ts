@@ -110,8 +110,8 @@ export const getInfluxHealth =
 const DESCRIPTION = `Takes line protocol, plain or with \`Content-Encoding: gzip\`, \`deflate\`, \`br\` or \`zstd\`, and answers 204 after the commit.
 
 The device is the first of the tags in \`LINE_DEVICE_TAGS\` that the line has, else its measurement. The sensor is \`measurement.field\`, and the remaining
-tags in the order of their keys: \`modbus.temperature{slave_id=1}\`. Floats, integers, unsigned integers and booleans are stored. Texts, and what
-\`LINE_SKIP\` names, are skipped and counted. Times are cut to milliseconds.
+tags in the order of their keys: \`modbus.temperature{slave_id=1}\`. Floats, integers, unsigned integers and booleans are stored. Texts, and values that
+\`LINE_SKIP\` leaves out, are skipped and counted. Times are cut to milliseconds.
 
 If some lines are refused, the others are stored: the problem \`lines_refused\` has their numbers. After \`busy\`, wait for the seconds in
 \`Retry-After\`.`;
