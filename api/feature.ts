@@ -1,5 +1,5 @@
 import type { Contract } from './http/contract/openapi.ts';
-import { bind } from './http/index.ts';
+import { bindRoutes } from './http/index.ts';
 import type { Route, RouteContext } from './http/route.ts';
 import type { BoundRoute } from './http/serve.ts';
 import type { Readiness } from './observability/readiness.ts';
@@ -40,7 +40,7 @@ export function defineFeature<D extends object = object>({
     ...feature,
     create(core) {
       const { deps, ...running } = create(core);
-      return { ...running, routes: bind(feature.routes ?? [], { ...core, ...deps } as FeatureContext & D) };
+      return { ...running, routes: bindRoutes(feature.routes ?? [], { ...core, ...deps } as FeatureContext & D) };
     },
   };
 }

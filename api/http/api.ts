@@ -23,7 +23,7 @@ import * as refusedDevices from './routes/refused-devices.ts';
 import * as search from './routes/search.ts';
 import * as session from './routes/session.ts';
 import * as unmatchedTopics from './routes/unmatched-topics.ts';
-import { addressOf, type BoundRoute, bind, serve } from './serve.ts';
+import { addressOf, type BoundRoute, bindRoutes, serve } from './serve.ts';
 import { createStream } from './stream/index.ts';
 
 const API = '/api/v1';
@@ -48,21 +48,21 @@ export function createApi(
   const stream = createStream({ ...core, ...parts });
   const deps = { ...core, ...parts, stream, mqtt: () => mqttItem(core.config, parts.mqttPort()) };
   const routes = [
-    ...bind(latest.routes, deps),
-    ...bind(outliers.routes, deps),
-    ...bind(fleet.routes, deps),
-    ...bind(search.routes, deps),
-    ...bind(devices.routes, deps),
-    ...bind(measurements.routes, deps),
-    ...bind(changes.routes, deps),
+    ...bindRoutes(latest.routes, deps),
+    ...bindRoutes(outliers.routes, deps),
+    ...bindRoutes(fleet.routes, deps),
+    ...bindRoutes(search.routes, deps),
+    ...bindRoutes(devices.routes, deps),
+    ...bindRoutes(measurements.routes, deps),
+    ...bindRoutes(changes.routes, deps),
     ...parts.features.flatMap(({ routes }) => routes),
-    ...bind(alarmRules.routes, deps),
-    ...bind(alarms.routes, deps),
-    ...bind(refusedDevices.routes, deps),
-    ...bind(deadLetters.routes, deps),
-    ...bind(unmatchedTopics.routes, deps),
-    ...bind(credentials.routes, deps),
-    ...bind(session.routes, deps),
+    ...bindRoutes(alarmRules.routes, deps),
+    ...bindRoutes(alarms.routes, deps),
+    ...bindRoutes(refusedDevices.routes, deps),
+    ...bindRoutes(deadLetters.routes, deps),
+    ...bindRoutes(unmatchedTopics.routes, deps),
+    ...bindRoutes(credentials.routes, deps),
+    ...bindRoutes(session.routes, deps),
   ];
   const router = express.Router();
   const elsewhere = routes.map(({ path }) => path).filter((path) => !path.startsWith(API));

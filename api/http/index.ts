@@ -37,6 +37,6 @@ export {
 export { noSuchDevice } from './routes/devices.ts';
 export { CORE_CONTRACT } from './routes/index.ts';
 export { byNames, selectSensors } from './sensor-selection.ts';
-export { bind } from './serve.ts';
+export { bindRoutes } from './serve.ts';
 export { createHttpServer } from './server.ts';
 export { sendTable } from './tables.ts';
