@@ -21,7 +21,6 @@ import { createComparison, createPreferences, openStorage } from './state/prefer
 import { createSession, fetchWithSession } from './state/session.ts';
 import { createThresholdMemory } from './state/thresholds.ts';
 
-/** Renders the dashboard: the header, the notices, and the view that the address names. */
 function App({ views }: { views: Views }) {
   const { router, session, live, importing } = useServices();
   const { path } = router.place.value;
@@ -268,7 +267,6 @@ document.addEventListener('visibilitychange', () => {
   if (document.hidden) services.live.noteHidden();
 });
 
-/** Renders the dashboard with the view that the address names. */
 function start() {
   const root = document.getElementById('app');
   if (root)

@@ -186,7 +186,7 @@ export class Recovery {
     }
   }
 
-  /** Whether a process ended without evaluating all of its samples. */
+  /** True: a process ended without evaluating all of its samples. */
   #isLeft({ process, run, evaluatedUntil }: EvaluationProgress, now: number) {
     if (run === this.#run) return false;
     // A process name has one running process at a time. So an entry of an earlier start of this process is left over.

@@ -41,7 +41,7 @@ export type Evaluate = (rule: Rule, range: { from: number; to: number; silentAt?
  * as after a restart, delays an absence by 15 minutes of watched time at most.
  */
 export class WatchedSensor {
-  /** Of the newest sample known; -Infinity: the sensor has sent nothing yet. */
+  /** time of the newest known sample; -Infinity: the sensor has sent nothing yet. */
   ts;
   #subject;
   #rules;

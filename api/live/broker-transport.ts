@@ -112,7 +112,7 @@ export class BrokerTransport implements Transport {
     });
   }
 
-  /** Whether a reader of any process may follow the device. */
+  /** True: a reader of any process may follow the device. */
   isWanted(device: string): boolean {
     return this.#publishesAll || this.#interest.has(device) || this.#hub.hasSubscribers(device);
   }
@@ -367,7 +367,7 @@ export function waitedMs({ properties }: IPublishPacket): number {
   return waited >= 0 && waited <= LONGEST_WAIT_MS ? waited : 0;
 }
 
-/** Of a variable byte integer (MQTT 5, section 1.5.5), with seven bits per byte. */
+/** The limit of a variable byte integer (MQTT 5, section 1.5.5), with seven bits per byte. */
 function lengthOfLength(value: number) {
   let bytes = 1;
   for (let rest = value >>> 7; rest > 0; rest >>>= 7) bytes++;

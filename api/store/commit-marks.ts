@@ -206,7 +206,7 @@ export class CommitMarks {
     return { wall: this.#clock(), monotonic: this.#monotonic() };
   }
 
-  /** Whether this process may acknowledge. Both clocks are compared, because the monotonic one stops while a machine sleeps. */
+  /** Both clocks are compared, because the monotonic one stops while a machine sleeps. */
   #isHeld() {
     if (this.#markedAt === null || this.#isEnded) return false;
     const { wall, monotonic } = this.#markedAt;

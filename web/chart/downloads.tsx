@@ -9,7 +9,6 @@ const MARGIN = 16;
 const TITLE_HEIGHT = 28;
 const CAPTION_HEIGHT = 20;
 
-/** Renders the buttons that download the drawn points and the picture of a chart, and copy a link to the view. */
 export function ChartDownloads({
   name,
   lines,

@@ -118,7 +118,6 @@ const ZoomButtons = ({ onStep }: { onStep: (direction: -1 | 1) => void }) => (
   </div>
 );
 
-/** Renders the form for a range: dates in a chosen time zone, or times relative to now. */
 function RangeForm({
   id,
   window,

@@ -275,7 +275,6 @@ export function OtherZone({ ts, head = Date.now() }: { ts: number; head?: number
   return zone && <span class="other-zone"> {zone}</span>;
 }
 
-/** Renders a dot in the hue of a sensor's type. */
 export const TypeDot = ({ type }: { type: string | null }) => (
   <span class={`type-dot hue-${hueOf(type)}`} aria-hidden="true" />
 );

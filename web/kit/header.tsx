@@ -189,7 +189,6 @@ function Logo() {
 
 const DOOR = 'M9.5 4.5v-2h-7v11h7v-2M6 8h7.5M11 5.5 13.5 8 11 10.5';
 
-/** Renders a button that ends the session; hidden without a session. */
 function SignOut() {
   const { session, preferences } = useServices();
   const { zone } = preferences.choice.value;

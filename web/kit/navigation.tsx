@@ -223,7 +223,6 @@ export function VerdictLabel({
   );
 }
 
-/** Renders a mark on the link to the pipeline. */
 const VerdictMark = ({ level }: { level: Level }) =>
   level !== 'good' && (
     <span class="verdict-mark" data-level={level}>

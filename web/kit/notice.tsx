@@ -31,7 +31,6 @@ export function useIsOutage(problem: Problem | null): boolean {
   return stale !== null && problem?.isTemporary === true;
 }
 
-/** Renders a problem instead of content: its reason, advice, and a link to the fleet. */
 export function ProblemNotice({
   problem,
   onRetry,

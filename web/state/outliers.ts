@@ -166,11 +166,11 @@ export function listFaults(
 export const TO_BE_JUDGED = 'that needs a day of history';
 
 /** The text in place of an all-clear while no values arrive. */
-export const OLD_VALUES = 'The values are old. What stands out now is not known.';
+export const OLD_VALUES = 'The values are old. Present outliers are not known.';
 
 /** @returns the text while there are no outliers: an all-clear only for judged sensors */
 export function nothingFar({ sensors, judged }: { sensors: number; judged: number }): string {
   if (judged >= sensors) return 'Nothing stands out.';
-  if (judged <= 0) return 'Nothing needs attention. What is usual is known after a day of history.';
+  if (judged <= 0) return 'Nothing needs attention. Usual values are known after a day of history.';
   return `Nothing stands out among ${formatCount(judged)} of ${formatCounted(sensors, 'sensor')}. The others are not judged yet.`;
 }

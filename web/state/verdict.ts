@@ -73,7 +73,7 @@ const lost = (status: StreamStatus, silentMs: number): Verdict => ({
   level: 'critical',
   label: LOST_LABELS[status],
   lastsMs: silentMs,
-  headline: `The API has not answered for ${lasting(silentMs)}. What this page shows is old.`,
+  headline: `The API has not answered for ${lasting(silentMs)}. The values on this page are old.`,
   details: [],
 });
 

@@ -81,7 +81,7 @@ async function sensorsBySite(
   return sites;
 }
 
-/** Of a directory name in common file systems, in bytes. */
+/** The limit of a directory name in common file systems, in bytes. */
 const MAX_DIRECTORY_BYTES = 255;
 
 /**

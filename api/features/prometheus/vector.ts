@@ -8,10 +8,10 @@ import type { Windows } from './windows.ts';
 
 export const MAX_SERIES = 10_000;
 
-/** Of one series, at about 100 bytes each. */
+/** The limit for one series, at about 100 bytes each. */
 const MAX_BINS = 100_000;
 
-/** Of all series of one answer, and of the additions of these bins to windows. */
+/** The limit for all series of one answer, and for the additions of these bins to windows. */
 const MAX_CELLS = 1_000_000;
 
 /** At least one value is not null. `values`: one for each window. */

@@ -38,7 +38,7 @@ const MAX_AGE_MS = 10_000;
 /** Age of an answer in ms from which a new count starts. The old answer is still served meanwhile, so a regular client never waits. */
 const RECOUNT_MS = 5000;
 
-/** Of types, and of sites: those with the most sensors are listed. */
+/** The limit of listed types, and of sites. Those with the most sensors are listed. */
 const MAX_TERMS = 1000;
 
 export type SensorCount = { sensors: number; types: Map<string, number>; sites: Map<string, number> };

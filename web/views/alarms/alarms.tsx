@@ -24,7 +24,6 @@ const NO_RULES: AlarmRule[] = [];
 const STATES = { open: 'Open', cleared: 'Cleared', all: 'All' };
 const SEVERITIES = { '': 'Any severity', critical: 'Critical', warning: 'Warning', info: 'Info' };
 
-/** Renders the alarms of the installation, by default the open ones, and the rules that find them. */
 export function AlarmsView() {
   const { client, router } = useServices();
   const { query } = router.place.value;

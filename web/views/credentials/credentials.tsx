@@ -15,7 +15,6 @@ import type { Credential, Mqtt } from '../../api/types.ts';
 
 const PAGE_ROWS = 50;
 
-/** Renders the accounts of devices at the broker: issue, rotate and revoke credentials. */
 export function CredentialsView() {
   const may = useMay('admin');
   useFiguresAlone();

@@ -13,7 +13,6 @@ import { Choice } from '../../kit/controls.tsx';
 import { readCbor } from './cbor.ts';
 import type { Piece } from './text.ts';
 
-/** Renders the page of one dead letter: origin, refused measurements with reasons, payload. */
 export function DeadLetterPage({ id, backHref }: { id: string; backHref: string }) {
   const { client } = useServices();
   const heading = useRef<HTMLHeadingElement | null>(null);

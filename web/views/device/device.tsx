@@ -140,13 +140,7 @@ function useNews(newest: string | null, reload: () => void) {
 /** Maximum number of concurrent requests for recent values. The number is small, because the charts above need the other connections. */
 const AT_ONCE = 1;
 
-function DeviceSensors({
-  name,
-  shown,
-}: {
-  name: string;
-  shown: LatestItem[];
-}) {
+function DeviceSensors({ name, shown }: { name: string; shown: LatestItem[] }) {
   const { query } = useServices().router.place.value;
   useTails(shown, AT_ONCE);
   return (
@@ -167,7 +161,6 @@ function DeviceSensors({
   );
 }
 
-/** Renders a note for a device without sensors, which explains how to add them. */
 const NoSensors = () => (
   <section class="panel" aria-label="Sensors">
     <Notice title="This device has no sensors yet">

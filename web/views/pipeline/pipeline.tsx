@@ -25,7 +25,6 @@ const REQUESTS: StripLine[] = [
   { name: 'window', read: (moment) => moment.window },
 ];
 
-/** Renders the pipeline view: the data path with its current rate, findings, and the last five minutes. */
 export function PipelineView() {
   const { clock, live, preferences } = useServices();
   const { zone } = preferences.choice.value;

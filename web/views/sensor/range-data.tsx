@@ -84,7 +84,6 @@ export function RangeData({
   );
 }
 
-/** Renders links to files with all samples of the range, also where the chart draws bins. */
 export function SampleFiles({
   sensor,
   window: { live, from, to },
@@ -157,7 +156,6 @@ export function RangeFigures({
   );
 }
 
-/** Renders the shares of two states in the range, and the number of state changes. */
 export function StateFigures({
   shape,
   states,
