@@ -94,7 +94,6 @@ async function pictureOf(host: HTMLElement, title: string): Promise<Blob | null>
   return new Promise((resolve) => canvas.toBlob(resolve, 'image/png'));
 }
 
-/** A line of a chart with its names. */
 export type NamedShape = { device: string; sensor: string; unit: string | null; shape: Shape };
 
 const HEADER = 'device,sensor,unit,ts,avg,min,max,count';

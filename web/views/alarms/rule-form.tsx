@@ -223,7 +223,6 @@ function ConditionFields({
   /** id of the element with the measured values */
   known: string | undefined;
   note: string;
-  /** unit of the limits */
   unit: string;
   fields: ReturnType<typeof fieldsOf>;
   children: ComponentChildren;
