@@ -40,7 +40,10 @@ export function defineFeature<D extends object = object>({
     ...feature,
     create(core) {
       const { deps, ...running } = create(core);
-      return { ...running, routes: bindRoutes(feature.routes ?? [], { ...core, ...deps } as FeatureContext & D) };
+      return {
+        ...running,
+        routes: bindRoutes(feature.routes ?? [], { ...core, ...deps } as FeatureContext & D),
+      };
     },
   };
 }
