@@ -1,7 +1,7 @@
 import type { Periods } from '../common/periods.ts';
 import type { Identity } from '../schema/ids.ts';
 import type { Contract } from './http/contract/openapi.ts';
-import { bind } from './http/index.ts';
+import { bindRoutes } from './http/index.ts';
 import type { Route, RouteContext } from './http/route.ts';
 import type { BoundRoute } from './http/serve.ts';
 import type { Judge, Stream } from './http/stream/index.ts';
@@ -11,8 +11,8 @@ import type { Beat } from './observability/heartbeat.ts';
 import type { Readiness } from './observability/readiness.ts';
 import type { ClockGuard } from './store/clock-guard.ts';
 
-/** What the core hands to a feature. */
-export interface Core extends RouteContext {
+/** The parts of the process that a feature may use. */
+export interface FeatureContext extends RouteContext {
   clockGuard: ClockGuard;
   /** the live stream of this process */
   stream: Stream;
@@ -22,7 +22,7 @@ export interface Core extends RouteContext {
 }
 
 /** What a feature brings to a process. */
-export interface Running {
+export interface RunningFeature {
   routes: BoundRoute[];
   /** after the commit of a message; it must return at once */
   onCommitted?: Publish | undefined;
@@ -43,10 +43,10 @@ export interface Running {
  */
 export interface Feature extends Contract {
   name: string;
-  create: (core: Core) => Promise<Running>;
+  create: (core: FeatureContext) => Promise<RunningFeature>;
 }
 
-type Created<D> = { deps?: D } & Omit<Running, 'routes'>;
+type Created<D> = { deps?: D } & Omit<RunningFeature, 'routes'>;
 
 /** `create` returns what the routes of the feature need besides the core. */
 export function defineFeature<D extends object = object>({
@@ -54,14 +54,17 @@ export function defineFeature<D extends object = object>({
   ...feature
 }: Contract & {
   name: string;
-  routes?: Array<Route<Core & D>>;
-  create?: (core: Core) => Created<D> | Promise<Created<D>>;
+  routes?: Array<Route<FeatureContext & D>>;
+  create?: (core: FeatureContext) => Created<D> | Promise<Created<D>>;
 }): Feature {
   return {
     ...feature,
     async create(core) {
       const { deps, ...running } = await create(core);
-      return { ...running, routes: bind(feature.routes ?? [], { ...core, ...deps } as Core & D) };
+      return {
+        ...running,
+        routes: bindRoutes(feature.routes ?? [], { ...core, ...deps } as FeatureContext & D),
+      };
     },
   };
 }

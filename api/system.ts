@@ -9,7 +9,7 @@ import type { Rate } from './access/http/rate-limits.ts';
 import { createTls } from './access/tls/index.ts';
 import { createAlarms } from './alarms/index.ts';
 import { openDatabase } from './database.ts';
-import type { Core, Running } from './feature.ts';
+import type { FeatureContext, RunningFeature } from './feature.ts';
 import { CONTRACTS, FEATURES } from './features/index.ts';
 import { createPacking } from './history/packing/index.ts';
 import { createReading } from './history/reading/index.ts';
@@ -86,7 +86,7 @@ export async function startSystem(parts: {
     ),
   });
   const { outbox, processStats } = ingest;
-  const features: Running[] = [];
+  const features: RunningFeature[] = [];
   metrics.certificates(tls.states);
   const takes = config.role !== 'http';
   const serves = config.role !== 'ingest';
@@ -183,7 +183,7 @@ export async function startSystem(parts: {
     limits: createConcurrencyLimits(MAX_CONCURRENT),
   };
   const stream = createStream({ ...base, stats, resyncMs: periods.heal });
-  const core: Core = { ...base, stream, clockGuard, readiness, version, periods };
+  const core: FeatureContext = { ...base, stream, clockGuard, readiness, version, periods };
   for (const feature of FEATURES) features.push(await feature.create(core));
   for (const { onCommitted, judge } of features) {
     if (onCommitted) events.on('committed', onCommitted);
@@ -247,14 +247,18 @@ export async function startSystem(parts: {
    * In reverse order of the start. First no new messages are accepted, unsettled messages are settled, and HTTP clients get their answers.
    */
   async function stop() {
-    await Promise.all([messageSource?.stop(), packing?.stop(), http.stop()]);
-    await Promise.all([alarms.stop(), ...features.map((feature) => feature.stop?.())]);
+    // A part that cannot stop must not keep the others from stopping.
+    const stopped = [
+      ...(await Promise.allSettled([messageSource?.stop(), packing?.stop(), http.stop()])),
+      ...(await Promise.allSettled([alarms.stop(), ...features.map(async (feature) => feature.stop?.())])),
+    ];
     ingest.abort();
     processHealth.stop();
     stats.stop();
     processes.stop();
-    await Promise.all([live.stop(), heartbeat.stop()]);
+    stopped.push(...(await Promise.allSettled([live.stop(), heartbeat.stop()])));
     await store.close();
+    for (const part of stopped) if (part.status === 'rejected') throw part.reason;
   }
 
   try {
@@ -271,7 +275,9 @@ export async function startSystem(parts: {
     await heartbeat.start(clientId);
     await processes.start();
   } catch (error) {
-    await stop();
+    await stop().catch((reason) =>
+      logger.warn({ reason: String(reason) }, 'the process did not stop cleanly'),
+    );
     throw error;
   }
   return {

@@ -16,9 +16,15 @@ type ProcessIdentity = { pid: number; start: string };
 type DevAddresses = ProcessIdentity & { settings: Record<string, string> };
 
 /** A command takes these settings from the file, by what it connects to. */
-const TAKEN = { database: ['CQL_LOCAL_PORT', 'CQL_KEYSPACE', 'STREAM_KAFKA'], broker: ['MQTT_PORT'] };
+const SETTINGS_OF_FILE = {
+  database: ['CQL_LOCAL_PORT', 'CQL_KEYSPACE', 'STREAM_KAFKA'],
+  broker: ['MQTT_PORT'],
+};
 /** If one of these settings is given, the command works on another installation and ignores the file. */
-const ELSEWHERE = { database: ['CQL_CONTACT_POINTS', 'CQL_LOCAL_PORT'], broker: ['MQTT_URL'] };
+const SETTINGS_OF_OTHER_INSTALLATION = {
+  database: ['CQL_CONTACT_POINTS', 'CQL_LOCAL_PORT'],
+  broker: ['MQTT_URL'],
+};
 
 /**
  * Names only servers that `npm run dev` has started itself: no cluster, and no external broker.
@@ -56,7 +62,7 @@ export function findDevAddresses(dataDir: string): DevAddresses | null {
  * @throws `bad_settings`
  */
 export function readCommandSettings(
-  target: keyof typeof TAKEN,
+  target: keyof typeof SETTINGS_OF_FILE,
   {
     environment = process.env,
     envFile = '.env',
@@ -69,10 +75,10 @@ export function readCommandSettings(
   } = {},
 ): Config {
   const given = { ...readEnvFile(envFile), ...environment };
-  const isElsewhere = ELSEWHERE[target].some((name) => given[name]);
+  const isElsewhere = SETTINGS_OF_OTHER_INSTALLATION[target].some((name) => given[name]);
   const found = isElsewhere ? null : findDevAddresses(readSetting('DATA_DIR', environment, { envFile }));
   const taken = Object.entries(found?.settings ?? {}).filter(
-    ([name]) => TAKEN[target].includes(name) && !given[name],
+    ([name]) => SETTINGS_OF_FILE[target].includes(name) && !given[name],
   );
   const config = readSettings({ ...environment, ...Object.fromEntries(taken) }, { envFile });
   if (found && taken.length > 0) {
@@ -90,7 +96,7 @@ function readFile(dataDir: string): DevAddresses | null {
   try {
     const { pid, start, settings } = JSON.parse(readFileSync(join(dataDir, FILE), 'utf8'));
     if (!Number.isInteger(pid) || pid < 1 || typeof start !== 'string' || start === '') return null;
-    const names = new Set(Object.values(TAKEN).flat());
+    const names = new Set(Object.values(SETTINGS_OF_FILE).flat());
     const known = Object.entries(settings).filter(([name]) => names.has(name));
     // The schema throws when a value is not valid. Then the file counts as damaged.
     for (const [name, value] of known) SCHEMA.shape[name as keyof typeof SCHEMA.shape].parse(String(value));

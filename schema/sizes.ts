@@ -10,7 +10,7 @@ const YEAR_HOURS = 366 * DAY_HOURS;
 /** Without the blob and before compression: measured with Cassandra 5.0 and names of 10 to 15 characters, rounded up. */
 const ROW_BYTES = { history: 35, historyStat: 80, sensor: 115, latest: 10, device: 80, index: 47 };
 
-/** Of one sensor, on disk, measured with Cassandra 5.0. */
+/** Size for one sensor, on disk, measured with Cassandra 5.0. */
 export const LATEST_ENTRY_BYTES = 60;
 
 /** Fewer samples per hour take more bytes each. Measured for values with two decimal digits and times with a jitter of 20 ms. */

@@ -47,7 +47,7 @@ export function createMeter() {
 
     dropped: (samples: number) => add(dropped, samples),
 
-    /** Of the present period. Without a latency in this period, the previous period's are returned. */
+    /** Latencies of the present period. Without a latency in this period, the previous period's are returned. */
     snapshot() {
       const now = Date.now();
       const latency = recent.read();

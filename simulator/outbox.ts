@@ -19,7 +19,7 @@ export interface Message {
   onSettled: ((acknowledged: boolean) => void) | null;
 }
 
-/** Of a message, in addition to its text. */
+/** Size of a message, in addition to its text. */
 const OVERHEAD_BYTES = 256;
 
 export type NewMessage = Pick<Message, 'topic' | 'payload' | 'samples'> & Partial<Message>;

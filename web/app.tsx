@@ -21,7 +21,6 @@ import { createComparison, createPreferences, openStorage } from './state/prefer
 import { createSession, fetchWithSession } from './state/session.ts';
 import { createThresholdMemory } from './state/thresholds.ts';
 
-/** Renders the dashboard: the header, the notices, and the view that the address names. */
 function App({ views }: { views: Views }) {
   const { router, session, live, importing } = useServices();
   const { path } = router.place.value;
@@ -86,7 +85,6 @@ function useFocusOnArrival(main: { current: HTMLElement | null }, path: string) 
 /** Delay in ms before the loading message appears. Most views load faster, and an earlier message would only flicker. */
 const SLOW_MS = 1000;
 
-/** Renders the placeholder while the modules of a view load. */
 function Loading() {
   const [isSlow, setSlow] = useState(false);
   useEffect(() => {
@@ -205,7 +203,6 @@ function createViews({ fetch }: { fetch: typeof globalThis.fetch }) {
 
 type Views = ReturnType<typeof createViews>;
 
-/** Renders the view of an unknown address. */
 function NotFoundView() {
   const { router } = useServices();
   const { path } = router.place.value;
@@ -270,7 +267,6 @@ document.addEventListener('visibilitychange', () => {
   if (document.hidden) services.live.noteHidden();
 });
 
-/** Renders the dashboard with the view that the address names. */
 function start() {
   const root = document.getElementById('app');
   if (root)

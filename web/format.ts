@@ -306,10 +306,7 @@ function fields(ts: number, zone: Zone): string {
   return new Date(ts + zone.offsetAt(ts)).toISOString();
 }
 
-/**
- * @param ms age in ms
- * @returns `now`, `12 s`, `4 min`, `3 h`, `5 d`
- */
+/** @returns `now`, `12 s`, `4 min`, `3 h`, `5 d` */
 export function formatAge(ms: number): string {
   if (ms < -1500) return `in ${formatSpan(-ms)}`;
   return ms < 1000 ? 'now' : formatSpan(ms);

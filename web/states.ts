@@ -3,7 +3,6 @@
 /** The labels of a sensor that show whether the sensor measures states. */
 export type Labels = { name: string | null; type: string | null; unit: string | null };
 
-/** Returns the name of a state. */
 export type StateNames = (value: number) => string;
 
 /** Words in sensor names and types, with the state names for 0 and 1. The first entry with a matching word counts. */

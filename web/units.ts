@@ -77,9 +77,9 @@ const LARGEST_EXPONENTS: Record<string, number> = {
   s: 0,
 };
 
-/** Values from `FEW` to below `MANY` keep the unit as the sensor sends it. */
-const FEW = 1e-3;
-const MANY = 10_000;
+/** Values from `LEAST_UNSCALED` to below `MOST_UNSCALED` keep the unit as the sensor sends it. */
+const LEAST_UNSCALED = 1e-3;
+const MOST_UNSCALED = 10_000;
 /** Duration in ms from which values are shown in their largest units, such as hours and minutes. */
 const LONG_MS = 3_600_000;
 /** Minimum duration in ms from which a chart uses days instead of hours. */
@@ -162,7 +162,12 @@ export function scaleFor(unit: string | null, values: Iterable<number>, choices:
     if (largest * ms >= LONG_MS && Number.isFinite(largest)) return durationScale(largest * ms, ms);
   }
   const { prefixed, exponent } = splitUnit(unit ?? '');
-  if (!prefixed || largest === 0 || !Number.isFinite(largest) || (largest >= FEW && largest < MANY)) {
+  if (
+    !prefixed ||
+    largest === 0 ||
+    !Number.isFinite(largest) ||
+    (largest >= LEAST_UNSCALED && largest < MOST_UNSCALED)
+  ) {
     return plainScale(unit);
   }
   const most = LARGEST_EXPONENTS[prefixed] ?? 0;

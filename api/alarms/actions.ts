@@ -6,7 +6,7 @@ import type { AlarmReports } from './reports.ts';
 /** In ms. Deliveries wait at least this long while the end of a shelving is changed. Writing the new end takes less time. */
 const SHELVING_MS = 10_000;
 
-/** What people do with alarms. */
+/** Actions of people on alarms. */
 export class AlarmActions {
   #deps;
 

@@ -14,7 +14,7 @@ import type { RuleRegistry } from './rules/rule-registry.ts';
 import type { Subjects } from './subjects.ts';
 
 /** Time in ms without an answer from the database after which the process counts as unable to commit samples. */
-const AWAY_MS = 1000;
+const UNANSWERED_MS = 1000;
 
 export interface AlarmPeriods {
   rules: number;
@@ -104,7 +104,7 @@ export function createEvaluation(
     takeOverOpenEpisodes: (group) => openEpisodes.takeOver(group),
     peek: ingest.peek,
     receives: config.role !== 'http',
-    watches: () => watch.watches() && store.retry.failingForMs < AWAY_MS,
+    watches: () => watch.watches() && store.retry.failingForMs < UNANSWERED_MS,
     unwatchedTime: watch.unwatchedTime,
     clock,
     logger,

@@ -19,8 +19,7 @@ const SEEN_MARGIN_MS = 3 * 60_000;
 
 const DEVICES_AT_ONCE = 8;
 
-/** Above this limit of evaluations a recovery waits before it queues more. */
-const MAX_WAITING = 5000;
+const MAX_QUEUED_EVALUATIONS = 5000;
 const DRAIN_MS = 20;
 
 /** Above this limit the notes of the hour are forgotten, and some are written again, which changes nothing. */
@@ -124,7 +123,7 @@ export class Recovery {
 
   /** False: this process is stopping. */
   async waitForRoom(): Promise<boolean> {
-    await this.#drain(() => this.#deps.scheduler.waiting > MAX_WAITING);
+    await this.#drain(() => this.#deps.scheduler.waiting > MAX_QUEUED_EVALUATIONS);
     return !this.#stopped;
   }
 
@@ -187,7 +186,7 @@ export class Recovery {
     }
   }
 
-  /** Whether a process ended without evaluating all of its samples. */
+  /** True: a process ended without evaluating all of its samples. */
   #isLeft({ process, run, evaluatedUntil }: EvaluationProgress, now: number) {
     if (run === this.#run) return false;
     // A process name has one running process at a time. So an entry of an earlier start of this process is left over.

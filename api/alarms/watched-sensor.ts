@@ -14,7 +14,7 @@ export const GRACE_MS = 5 * 60_000;
 const MAX_DELAY_MS = 3 * GRACE_MS;
 
 /** In ms. A silent sensor is judged again after this pause, or after the silence of the rule if that is longer. */
-const SILENT_MS = 5000;
+const REJUDGED_AFTER_MS = 5000;
 
 /** In other times no process could receive samples: they may still wait in their devices, or in the broker. */
 export interface Watch {
@@ -41,7 +41,7 @@ export type Evaluate = (rule: Rule, range: { from: number; to: number; silentAt?
  * as after a restart, delays an absence by 15 minutes of watched time at most.
  */
 export class WatchedSensor {
-  /** Of the newest sample known; -Infinity: the sensor has sent nothing yet. */
+  /** time of the newest known sample; -Infinity: the sensor has sent nothing yet. */
   ts;
   #subject;
   #rules;
@@ -120,7 +120,7 @@ export class WatchedSensor {
       const range = { from: start, to: start, silentAt: now };
       const isTaken = this.#found === this.ts || evaluate(rule, range);
       if (!isTaken) isFound = false;
-      next = Math.min(next, now + (isTaken ? Math.max(silence, SILENT_MS) : SILENT_MS));
+      next = Math.min(next, now + (isTaken ? Math.max(silence, REJUDGED_AFTER_MS) : REJUDGED_AFTER_MS));
     }
     // Keep `#lastBefore` until here: the database may have a newer sample that ended a silence.
     this.#lastBefore = null;
@@ -170,7 +170,7 @@ export class WatchedSensor {
     if (dueAt > now) return dueAt;
     const range = { from, to: this.ts };
     const isTaken = this.ts === from || this.#rules.every((rule) => evaluate(rule, range));
-    if (!isTaken) return now + SILENT_MS;
+    if (!isTaken) return now + REJUDGED_AFTER_MS;
     this.#missed = null;
     return Number.POSITIVE_INFINITY;
   }

@@ -4,7 +4,7 @@ import type { Leases } from './leases.ts';
 import type { Steps } from './steps.ts';
 
 /** Completes each group of devices hour by hour, when the hour has closed. */
-export function createClosedHours({
+export function createHourCompletion({
   groups,
   clock,
   steps,

@@ -68,7 +68,7 @@ export class Steps {
   async #giveWay(workedMs: number) {
     if (!this.#isPressed()) return;
     await this.#rest(
-      Math.min(LONGEST_REST_MS, workedMs * (1 / shareOf(this.#overdueMs()) - 1)),
+      Math.min(LONGEST_REST_MS, workedMs * (1 / speedShare(this.#overdueMs()) - 1)),
       this.#ending.signal,
     );
   }
@@ -76,7 +76,7 @@ export class Steps {
 
 const sleepUnless = (ms: number, signal: AbortSignal) => sleep(ms, undefined, { signal }).catch(() => {});
 
-export const shareOf = (overdueMs: number): number =>
+export const speedShare = (overdueMs: number): number =>
   Math.min(MOST_SHARE, SHARE_AN_HOUR * (1 + Math.max(0, overdueMs) / HOUR_MS));
 
 export type Page<T> = HistoryPage<T>;

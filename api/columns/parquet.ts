@@ -16,14 +16,14 @@ const ROWS_PER_GROUP = 2 ** 17;
 /** A sensor may lack these labels, so their columns may have nulls. */
 const OPTIONAL = new Set<Label>(['type', 'unit', 'site']);
 
-export const TIME: Omit<SchemaElement, 'name'> = {
+export const TIME_COLUMN: Omit<SchemaElement, 'name'> = {
   type: 'INT64',
   repetition_type: 'REQUIRED',
   converted_type: 'TIMESTAMP_MILLIS',
   logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MILLIS' },
 };
 
-export const OPTIONAL_TEXT: Omit<SchemaElement, 'name'> = {
+export const TEXT_COLUMN: Omit<SchemaElement, 'name'> = {
   type: 'BYTE_ARRAY',
   repetition_type: 'OPTIONAL',
   converted_type: 'UTF8',
@@ -32,10 +32,10 @@ export const OPTIONAL_TEXT: Omit<SchemaElement, 'name'> = {
 
 const schemaOf = (labels: readonly Label[]): SchemaElement[] => [
   { name: 'samples', num_children: labels.length + 2 },
-  { name: 'ts', ...TIME },
+  { name: 'ts', ...TIME_COLUMN },
   ...labels.map((name) => ({
     name,
-    ...OPTIONAL_TEXT,
+    ...TEXT_COLUMN,
     ...(!OPTIONAL.has(name) && { repetition_type: 'REQUIRED' as const }),
   })),
   { name: 'value', type: 'DOUBLE', repetition_type: 'REQUIRED' },

@@ -17,7 +17,7 @@ export interface ExportedSensor {
   newest: number;
 }
 
-export interface Selection {
+export interface SensorSelection {
   site?: string;
   type?: string;
   device?: Identity;
@@ -26,7 +26,7 @@ export interface Selection {
 export async function* listSensors(
   store: Pick<Store, 'fleet' | 'devices'>,
   groups: number,
-  { site, type, device }: Selection,
+  { site, type, device }: SensorSelection,
 ): AsyncGenerator<ExportedSensor, void> {
   const filter = { site, type };
   const key = device && { group: groupOf(device.bytes, groups), bytes: device.bytes };

@@ -15,27 +15,27 @@ import {
 } from 'apache-arrow';
 import type { SchemaElement } from 'hyparquet';
 import { BatchBytes } from './arrow.ts';
-import { ChunkWriter, OPTIONAL_TEXT, openParquet, TIME } from './parquet.ts';
+import { ChunkWriter, openParquet, TEXT_COLUMN, TIME_COLUMN } from './parquet.ts';
 
 /** A `time` is RFC 3339. Only cells of the kinds `text` and `number` may be null. */
-export type Kind = 'time' | 'text' | 'number' | 'count';
-export type TableColumn = { name: string; kind: Kind };
+export type ColumnKind = 'time' | 'text' | 'number' | 'count';
+export type TableColumn = { name: string; kind: ColumnKind };
 /** by the name of the column */
 export type Row = Record<string, string | number | boolean | null>;
 
 /** Rows that are encoded without a pause. Other requests of the process are served in between. */
 const ROWS_AT_ONCE = 2 ** 13;
 
-const ARROW_TYPES: Record<Kind, DataType> = {
+const ARROW_TYPES: Record<ColumnKind, DataType> = {
   time: new TimestampMillisecond('UTC'),
   text: new Utf8(),
   number: new Float64(),
   count: new Int64(),
 };
 
-const PARQUET_TYPES: Record<Kind, Omit<SchemaElement, 'name'>> = {
-  time: TIME,
-  text: OPTIONAL_TEXT,
+const PARQUET_TYPES: Record<ColumnKind, Omit<SchemaElement, 'name'>> = {
+  time: TIME_COLUMN,
+  text: TEXT_COLUMN,
   number: { type: 'DOUBLE', repetition_type: 'OPTIONAL' },
   count: { type: 'INT64', repetition_type: 'REQUIRED' },
 };

@@ -18,7 +18,7 @@ import * as measurements from './routes/measurements.ts';
 import * as search from './routes/search.ts';
 import * as session from './routes/session.ts';
 import * as unmatchedTopics from './routes/unmatched-topics.ts';
-import { addressOf, type BoundRoute, bind, serve } from './serve.ts';
+import { addressOf, type BoundRoute, bindRoutes, serve } from './serve.ts';
 import type { Stream } from './stream/index.ts';
 
 const API = '/api/v1';
@@ -39,17 +39,17 @@ export function createApi(
 ) {
   const deps = { ...core, ...parts, mqtt: () => mqttItem(core.config, parts.mqttPort()) };
   const routes = [
-    ...bind(latest.routes, deps),
-    ...bind(fleet.routes, deps),
-    ...bind(search.routes, deps),
-    ...bind(devices.routes, deps),
-    ...bind(measurements.routes, deps),
+    ...bindRoutes(latest.routes, deps),
+    ...bindRoutes(fleet.routes, deps),
+    ...bindRoutes(search.routes, deps),
+    ...bindRoutes(devices.routes, deps),
+    ...bindRoutes(measurements.routes, deps),
     ...parts.features.flatMap(({ routes }) => routes),
-    ...bind(alarmRules.routes, deps),
-    ...bind(alarms.routes, deps),
-    ...bind(unmatchedTopics.routes, deps),
-    ...bind(credentials.routes, deps),
-    ...bind(session.routes, deps),
+    ...bindRoutes(alarmRules.routes, deps),
+    ...bindRoutes(alarms.routes, deps),
+    ...bindRoutes(unmatchedTopics.routes, deps),
+    ...bindRoutes(credentials.routes, deps),
+    ...bindRoutes(session.routes, deps),
   ];
   const router = express.Router();
   const elsewhere = routes.map(({ path }) => path).filter((path) => !path.startsWith(API));

@@ -16,7 +16,7 @@ import { safeHeaders } from './headers.ts';
 import { createManual } from './manual.ts';
 import { problemHandler, sendProblem } from './problems.ts';
 import * as service from './routes/service.ts';
-import { bind, serve, timed, unknown } from './serve.ts';
+import { bindRoutes, serve, timed, unknown } from './serve.ts';
 
 // The files of this folder: `server.ts` listens, this file builds the app, and `api.ts` has all routes below `/api/v1`.
 // `contract/` describes the routes, and `stream/` is the live stream. The folder does not depend on CQL or MQTT.
@@ -60,7 +60,7 @@ export function createApp({
 
   if (api) app.use(api);
   app.use('/api', unknown);
-  serve(app, bind(service.routes, { readiness, metrics }), access);
+  serve(app, bindRoutes(service.routes, { readiness, metrics }), access);
   if (api) {
     const documents = {
       openApi: openApiDocument(contracts, { version, guarded: access.isRequired }),
@@ -70,7 +70,7 @@ export function createApp({
       service.documentRoutes.map(({ path }) => path),
       compressAnswers(),
     );
-    serve(app, bind(service.documentRoutes, documents), access);
+    serve(app, bindRoutes(service.documentRoutes, documents), access);
     app.use(createManual(), createDashboard());
   }
   app.use(unknown);

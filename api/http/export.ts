@@ -242,7 +242,7 @@ const MAX_BYTES = 120;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are unsafe too
 const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069/\\:*?"'<>|`$;&]+/g;
 
-/** Of device and sensor, or their ids if they have no names. */
+/** Names of device and sensor, or their ids if they have no names. */
 export function fileName(
   {
     deviceId,

@@ -42,7 +42,7 @@ export { answerResult } from './problems.ts';
 export { findSensor, noSuchDevice } from './routes/devices.ts';
 export { CORE_CONTRACT } from './routes/index.ts';
 export { byNames, selectSensors } from './sensor-selection.ts';
-export { bind } from './serve.ts';
+export { bindRoutes } from './serve.ts';
 export { createHttpServer } from './server.ts';
 export { createStream } from './stream/index.ts';
 export { keyOf } from './stream/latest-cache.ts';

@@ -27,7 +27,7 @@ export interface Route<D = never> {
   handler: (deps: D) => RequestHandler;
 }
 
-/** What the core hands to every handler. A handler of a feature gets the parts of its feature as well. */
+/** The parts of the process that every handler gets. A handler of a feature gets the parts of its feature as well. */
 export interface RouteContext extends Context {
   store: Store;
   reading: Reading;

@@ -9,8 +9,7 @@ import type { Route } from './route.ts';
 /** A route that knows its handler. */
 export type BoundRoute = Omit<Route, 'handler'> & { handler: RequestHandler };
 
-/** Creates the handlers of routes. */
-export const bind = <D>(routes: Array<Route<D>>, deps: D): BoundRoute[] =>
+export const bindRoutes = <D>(routes: Array<Route<D>>, deps: D): BoundRoute[] =>
   routes.map(({ handler, ...route }) => ({ ...route, handler: handler(deps) }));
 
 /**

@@ -24,7 +24,7 @@ const CHECK_EVERY_MS = 2000;
  */
 const KEEP_ALIVE_MS = 65_000;
 
-/** Of all connections, and of those without a running request, which may hold a header of `MAX_HEADER_BYTES`. */
+/** Limits of all connections, and of those without a running request, which may hold a header of `MAX_HEADER_BYTES`. */
 export const BOUNDS: Bounds = { connections: 10_000, pending: 1024 };
 
 export function createHttpServer(deps: {
@@ -173,7 +173,7 @@ function clientErrorHandler(options: {
 }
 
 /**
- * Of the largest write to a socket, which reports progress only when a whole write has left. So a response may stall for another `stallMs`
+ * Size of the largest write to a socket, which reports progress only when a whole write has left. So a response may stall for another `stallMs`
  * for each waiting portion of this size.
  */
 export const PIECE_BYTES = 2 * 1024 * 1024;

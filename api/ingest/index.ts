@@ -150,7 +150,7 @@ export function createIngest(context: Context, deps: Deps) {
   };
 }
 
-/** What a message passes on its way to the commit. */
+/** The stations of a message on its way to the commit. */
 function createPath(context: Context, deps: Deps, historyMs: number) {
   const { config, clock, logger, metrics } = context;
   const { store, send = () => {}, publish = () => {}, onState = () => {}, clockGuard } = deps;

@@ -3,7 +3,7 @@ import { type Refusal, refusalText } from '../../common/errors.ts';
 import { printable } from '../../common/printable.ts';
 
 /** Without this limit one broken device could fill the log. */
-const EVERY_MS = 10_000;
+const LOG_INTERVAL_MS = 10_000;
 
 /** as the dashboard and `GET /unmatched-topics` name it */
 const UNMATCHED_TOPIC = 'unmatched topic';
@@ -21,7 +21,7 @@ export class RefusalNotices {
   #lastRefusal: Refusal | undefined;
   #isResting = false;
 
-  constructor({ logger, everyMs = EVERY_MS }: { logger: Logger; everyMs?: number }) {
+  constructor({ logger, everyMs = LOG_INTERVAL_MS }: { logger: Logger; everyMs?: number }) {
     this.#logger = logger;
     this.#everyMs = everyMs;
   }

@@ -40,7 +40,6 @@ export interface LineResult<B extends DeviceBatches = DeviceBatches> {
   accepted: number;
   /** in order of lines, at most one for each line and code */
   refused: LineRefusal[];
-  /** number of lines with refused values */
   refusedLines: number;
   decoded: B;
 }

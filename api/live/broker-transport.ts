@@ -112,7 +112,7 @@ export class BrokerTransport implements Transport {
     });
   }
 
-  /** Whether a reader of any process may follow the device. */
+  /** True: a reader of any process may follow the device. */
   isWanted(device: string): boolean {
     return this.#publishesAll || this.#interest.has(device) || this.#hub.hasSubscribers(device);
   }
@@ -279,8 +279,8 @@ class BrokerDrops {
   }
 }
 
-/** In bytes. Behind a slow broker further changes are dropped, and readers read the database. */
-const MOST_WAITING = 1024 * 1024;
+/** Behind a slow broker further changes are dropped, and readers read the database. */
+const MAX_WAITING_BYTES = 1024 * 1024;
 
 /** Collects the messages of one iteration of the event loop, and then writes them at once, directly to the stream of the connection. */
 export class Outbox {
@@ -307,7 +307,7 @@ export class Outbox {
    * @returns false: the message was dropped
    */
   put(topic: string, payload: string, waited?: number, retain?: boolean): boolean {
-    if (!this.#client.connected || this.#client.stream.writableLength + this.#bytes > MOST_WAITING) {
+    if (!this.#client.connected || this.#client.stream.writableLength + this.#bytes > MAX_WAITING_BYTES) {
       this.#live.inc({ result: 'dropped' });
       return false;
     }
@@ -367,7 +367,7 @@ export function waitedMs({ properties }: IPublishPacket): number {
   return waited >= 0 && waited <= LONGEST_WAIT_MS ? waited : 0;
 }
 
-/** Of a variable byte integer (MQTT 5, section 1.5.5), with seven bits per byte. */
+/** The limit of a variable byte integer (MQTT 5, section 1.5.5), with seven bits per byte. */
 function lengthOfLength(value: number) {
   let bytes = 1;
   for (let rest = value >>> 7; rest > 0; rest >>>= 7) bytes++;

@@ -7,7 +7,7 @@ import type { SendLive } from './named-topics.ts';
 const MAX_SENSORS = 100_000;
 
 /** In ms. Then a sensor is announced again, because another process may have removed its announcement. */
-const AGAIN_MS = 3_600_000;
+const ANNOUNCE_AGAIN_AFTER_MS = 3_600_000;
 
 /** Without a value for so many reporting intervals, Home Assistant shows no value. */
 const EXPIRED_INTERVALS = 3;
@@ -85,7 +85,7 @@ export class HomeAssistant {
   #prefix;
   #send;
   /** By topic, since sensors of several devices may have the same id. */
-  #announced: LRUCache<string, string> = new LRUCache({ max: MAX_SENSORS, ttl: AGAIN_MS });
+  #announced: LRUCache<string, string> = new LRUCache({ max: MAX_SENSORS, ttl: ANNOUNCE_AGAIN_AFTER_MS });
 
   constructor({ prefix, send }: { prefix: string; send: SendLive }) {
     this.#prefix = prefix;

@@ -22,7 +22,7 @@ export interface BrokerClients {
   send: Send;
 }
 
-/** An external broker does not report its subscribers. */
+/** For an external broker, which does not report its subscribers. */
 export const NOBODY = { any: false, anyAsking: false, ask: () => false };
 
 /** returns false if the snapshot is not valid */

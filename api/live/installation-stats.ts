@@ -15,7 +15,7 @@ const MAX_RECENT = 300;
 const MAX_PROCESSES = 1000;
 const MAX_NAME_LENGTH = 1000;
 
-/** Of a health report. Processes with a failed check come first, so they are not left out. */
+/** The limit of a health report. Processes with a failed check come first, so they are not left out. */
 const MAX_REPORTED = 100;
 
 /**

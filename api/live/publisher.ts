@@ -8,7 +8,7 @@ import type { NamedTopics } from './named-topics.ts';
 const INTERVAL_MS = 50;
 
 /** In ms. If a reader follows a device within this period after a change, the change is published. After twice the period it is dropped. */
-const KEPT_MS = 2000;
+const FOLLOWED_WITHIN_MS = 2000;
 
 /** Further items go into the next message. With names of 128 bytes, 100 items are about 100 KB. */
 const MOST_ITEMS = 100;
@@ -66,7 +66,7 @@ export class Publisher {
 
   #keep(device: Device) {
     const now = performance.now();
-    if (now - this.#keptSince >= KEPT_MS) {
+    if (now - this.#keptSince >= FOLLOWED_WITHIN_MS) {
       const [newest, before] = this.#unfollowed;
       before.clear();
       this.#unfollowed = [before, newest];

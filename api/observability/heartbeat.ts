@@ -8,7 +8,7 @@ import type { Check } from './readiness.ts';
 import type { WatchedTime } from './watched-time.ts';
 
 /** The database may be unavailable when the process ends. */
-const REMOVE_MS = 1000;
+const REMOVAL_TIMEOUT_MS = 1000;
 
 /** three missed heartbeats */
 const SILENT_AFTER_MS = 30_000;
@@ -85,7 +85,7 @@ export class Heartbeat {
       await this.#store.remove(this.#clientId);
     };
     // If the removal fails, the row expires later.
-    await Promise.race([remove().catch(() => {}), sleep(REMOVE_MS, undefined, { ref: false })]);
+    await Promise.race([remove().catch(() => {}), sleep(REMOVAL_TIMEOUT_MS, undefined, { ref: false })]);
   }
 
   async #write() {

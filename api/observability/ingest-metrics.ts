@@ -4,7 +4,7 @@ import { counted, type MetricDeclarations } from './metric-declarations.ts';
 export const COMMIT_BUCKETS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30];
 export const END_TO_END_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600];
 
-/** What the messages contain, and what happens to them. */
+/** The contents of messages, and their outcomes. */
 export function declareMessages(declare: MetricDeclarations) {
   const { counter, count } = declare.resultCounter(
     'iot_ingest_messages_total',
@@ -43,7 +43,7 @@ export function declareMessages(declare: MetricDeclarations) {
   };
 }
 
-/** What listeners and the embedded broker refuse. */
+/** Refusals of the listeners and the embedded broker. */
 export function declareRefusals(declare: MetricDeclarations) {
   return {
     oversized: declare.counter(

@@ -1,7 +1,6 @@
 import { Counter, Gauge, Histogram, type Metric, type Registry } from 'prom-client';
 import { FastCounter, FastHistogram } from './fast-metrics.ts';
 
-/** Declares metrics in a registry. */
 export class MetricDeclarations {
   #registry: Registry;
   #registers: Registry[];

@@ -40,8 +40,8 @@ function addTo(sum: MeasurementCounts, { received, stored, merged, refused, skip
   sum.skipped += skipped;
 }
 
-/** Rates and latencies cover this many past seconds. */
-const SECONDS = 5;
+/** Rates and latencies cover this period. */
+const WINDOW_S = 5;
 
 /** The dashboard shows them. Prometheus has more detailed metrics. */
 export class ProcessStats {
@@ -49,7 +49,7 @@ export class ProcessStats {
   #pressure;
   #readers: () => number = () => 0;
   #total = { ...NO_MEASUREMENTS };
-  #slots: Slot[] = Array.from({ length: SECONDS + 1 }, () => ({
+  #slots: Slot[] = Array.from({ length: WINDOW_S + 1 }, () => ({
     second: 0,
     samples: 0,
     refused: 0,
@@ -97,11 +97,11 @@ export class ProcessStats {
   snapshot(): StatsSnapshot {
     const now = Math.floor(this.#clock() / 1000);
     // Leave out the current second, because its counts are incomplete.
-    const whole = this.#slots.filter(({ second }) => second < now && second >= now - SECONDS);
+    const whole = this.#slots.filter(({ second }) => second < now && second >= now - WINDOW_S);
     const commits = new LatencyHistogram();
     for (const slot of whole) commits.add(slot.commits.list());
     const perSecond = (figure: 'samples' | 'refused') =>
-      whole.reduce((sum, slot) => sum + slot[figure], 0) / SECONDS;
+      whole.reduce((sum, slot) => sum + slot[figure], 0) / WINDOW_S;
     return {
       samples_per_s: perSecond('samples'),
       refused_per_s: perSecond('refused'),

@@ -25,8 +25,8 @@ const MARK_EVERY_MS = 1000;
 /** A process may commit for this time after its last mark, in ms. Then it has to join again. */
 export const LEASE_MS = 15_000;
 
-/** Time limit in ms of the last mark of a process that ends. The database may be unavailable then. */
-const END_MS = 1000;
+/** When a process ends, the database may be unavailable. */
+const LAST_MARK_TIMEOUT_MS = 1000;
 
 export interface CommitMark {
   process: string;
@@ -168,7 +168,7 @@ export class CommitMarks {
     this.#isEnded = true;
     if (this.#beat === 0) return;
     const last = this.#write(this.#finishedUntil(this.#clock()), true).catch(() => {});
-    await Promise.race([last, sleep(END_MS, undefined, { ref: false })]);
+    await Promise.race([last, sleep(LAST_MARK_TIMEOUT_MS, undefined, { ref: false })]);
   }
 
   async #join() {
@@ -206,7 +206,7 @@ export class CommitMarks {
     return { wall: this.#clock(), monotonic: this.#monotonic() };
   }
 
-  /** Whether this process may acknowledge. Both clocks are compared, because the monotonic one stops while a machine sleeps. */
+  /** Both clocks are compared, because the monotonic one stops while a machine sleeps. */
   #isHeld() {
     if (this.#markedAt === null || this.#isEnded) return false;
     const { wall, monotonic } = this.#markedAt;

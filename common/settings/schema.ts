@@ -73,7 +73,7 @@ const BROKER = {
   MQTT_PORT: integer(0, 65_535).prefault('1883').describe('Port of the embedded broker. 0 is any free port.'),
   MQTT_AUTH: flag()
     .prefault('false')
-    .describe('Whether the embedded broker accepts only devices with credentials, and MQTT_USERNAME.'),
+    .describe('If true, the embedded broker accepts only devices with credentials, and MQTT_USERNAME.'),
   MQTT_TLS_CERT: readableFile()
     .optional()
     .describe(
@@ -149,10 +149,10 @@ const PROCESS = {
   ROLE: oneOf(['all', 'ingest', 'http'])
     .prefault('all')
     .describe(
-      'What this process does: ingest takes messages from the broker, http serves the API, all does both.',
+      'The work of this process: ingest takes messages from the broker, http serves the API, all does both.',
     ),
   SPARKPLUG: flag().optional().meta({
-    description: 'Whether this process takes Sparkplug B. Exactly one process of an installation does.',
+    description: 'If true, this process takes Sparkplug B. Exactly one process of an installation does.',
     unset: 'true when ROLE is all',
   }),
 };
@@ -218,7 +218,7 @@ const STREAM = {
   STREAM_EXPLODE: flag().prefault('false').describe('Sends one record for each sample. Not with packed.'),
   STREAM_LATEST: flag()
     .prefault('true')
-    .describe('Whether the newest value of each sensor goes to a compacted topic.'),
+    .describe('If true, the newest value of each sensor goes to a compacted topic.'),
   STREAM_TOPIC_PREFIX: matching(/^[a-zA-Z0-9._-]{1,100}$/, '1 to 100 of a to z, A to Z, 0 to 9, dot, _ and -')
     .prefault('millrace')
     .describe('Prefix of all topic names.'),

@@ -3,7 +3,6 @@ const LEAST_MS = 1000;
 
 interface RunningProcess {
   title: string;
-  /** ms */
   stopTimeoutMs: number;
   exited: Promise<Error | null>;
   stop: (options: { withinMs: number }) => Promise<void>;

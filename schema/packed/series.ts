@@ -13,7 +13,7 @@ export interface Series {
 type Merged = Series & { conflicts: number };
 
 /**
- * Of two values of one instant the one whose 8 big-endian bytes are greater wins. The databases choose in the same way between cells of
+ * If two values have one instant, the one with the greater 8 big-endian bytes wins. The databases choose in the same way between cells of
  * equal timestamps. Any negative value beats any positive value, -0 beats 0, and within one sign the greater magnitude wins. The choice
  * never depends on the order of arrival, so merging is commutative, associative and idempotent.
  *

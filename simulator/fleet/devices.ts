@@ -27,9 +27,9 @@ export function describeDevices({
 }: {
   devices: number;
   profile?: string;
-  /** names before the number; default as the profile has it */
+  /** beginning of the device names; default: that of the profile */
   device?: string;
-  /** of each device; default as the profile has it, by the seed */
+  /** number for each device; default: that of the profile, by the seed */
   sensors?: number;
   seed: number;
   /** between two measurements */

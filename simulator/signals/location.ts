@@ -4,7 +4,7 @@ import type { Signal } from './index.ts';
 const FARTHEST_M = 2500;
 const GRAZES_MS = 600_000;
 
-/** From home. The animal grazes at one place for some minutes, then walks to the next place or back home. */
+/** The distance from home. The animal grazes at one place for some minutes, then walks to the next place or back home. */
 export const location = {
   type: 'location',
   unit: 'm',

@@ -6,7 +6,7 @@ const WEB = fileURLToPath(new URL('../../web/', import.meta.url));
 
 export const STRUCTURE_FILE = new URL('../../docs/images/structure.json', import.meta.url);
 
-/** What each picture shows, as files and folders of `web`. Each picture also has header and navigation. */
+/** The files and folders of `web` that each picture shows. Each picture also has header and navigation. */
 const SHOWN = {
   fleet: ['views/fleet', 'wall', 'kit/figure.tsx', 'kit/sensor-table.tsx'],
   pipeline: ['views/pipeline', 'kit/figure.tsx'],

@@ -117,7 +117,7 @@ export interface Event {
 export interface UnwatchedTime {
   /** When the record of watched time begins: with the first process that writes it. Null: not yet. */
   since: string | null;
-  /** Half-open, oldest first. Of more than 1000 items the longest remain. */
+  /** Half-open, oldest first. At most 1000 items: the longest. */
   items: {
     from: string;
     to: string;
@@ -461,9 +461,9 @@ export interface Alarm {
   /** The name that the rule had. */
   rule: string;
   severity: 'info' | 'warning' | 'critical';
-  /** What the rule looks for. Null for alarms from before version 0.4. */
+  /** The condition of the rule. Null for alarms from before version 0.4. */
   condition: ('above' | 'below' | 'outside' | 'rate' | 'absent') | null;
-  /** What to do, by the version of the rule that found the alarm. Null without a text, or if the rule was removed. */
+  /** The advice in the version of the rule that found the alarm. Null without a text, or if the rule was removed. */
   text: string | null;
   device_id: string;
   device: string | null;

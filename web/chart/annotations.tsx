@@ -119,7 +119,6 @@ function Entry({
   );
 }
 
-/** Renders the form of a new annotation: text, time, and device or whole installation. */
 function AnnotateDialog({
   device,
   at,

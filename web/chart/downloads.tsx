@@ -9,7 +9,6 @@ const MARGIN = 16;
 const TITLE_HEIGHT = 28;
 const CAPTION_HEIGHT = 20;
 
-/** Renders the buttons that download the drawn points and the picture of a chart, and copy a link to the view. */
 export function ChartDownloads({
   name,
   lines,
@@ -95,7 +94,6 @@ async function pictureOf(host: HTMLElement, title: string): Promise<Blob | null>
   return new Promise((resolve) => canvas.toBlob(resolve, 'image/png'));
 }
 
-/** A line of a chart with its names. */
 export type NamedShape = { device: string; sensor: string; unit: string | null; shape: Shape };
 
 const HEADER = 'device,sensor,unit,ts,avg,min,max,count';

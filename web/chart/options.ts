@@ -53,7 +53,6 @@ interface ChartStyle {
   thresholds: Thresholds;
 }
 
-/** Returns the uPlot options for the chart of a sensor. */
 export function chartOptions({
   host,
   zone,

@@ -100,7 +100,6 @@ export function press(
 /** The share of the window by which Shift and an arrow key move the window. */
 const PAN_PART = 0.25;
 
-/** The effect of a key. */
 interface KeyAction {
   window?: Window;
   /** index of the column entry to which the cursor moves */

@@ -25,7 +25,6 @@ const HINT =
 
 const NO_PLUGINS: Plugin[] = [];
 
-/** Renders the chart of one sensor with the values under the cursor above it. */
 export function SignalChart({
   name,
   type,
@@ -128,7 +127,6 @@ export function useStatePlugins(shape: Shape, states: StateNames | null, interva
   return useMemo(() => (hasStates ? [statePlugin(() => current)] : []), [hasStates, current]);
 }
 
-/** Renders a note that explains the points of the line: samples or bins. */
 function SourceNote({
   shape,
   unit,
@@ -156,7 +154,6 @@ function SourceNote({
   );
 }
 
-/** Renders the values under the cursor. */
 const Readout = ({ words }: { words: PointWords | null }) =>
   words && (
     <p class="readout">

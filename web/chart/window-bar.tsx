@@ -24,7 +24,6 @@ import type { Bounds, useWindow, Window } from './window.ts';
 
 const OPTIONS = SPANS.map(({ value, label, title }) => ({ value, label, title }));
 
-/** Renders the shown time range, and the controls that change it. */
 export function WindowBar({
   window,
   bounds,
@@ -119,7 +118,6 @@ const ZoomButtons = ({ onStep }: { onStep: (direction: -1 | 1) => void }) => (
   </div>
 );
 
-/** Renders the form for a range: dates in a chosen time zone, or times relative to now. */
 function RangeForm({
   id,
   window,

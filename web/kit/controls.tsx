@@ -82,7 +82,6 @@ export function CopyButton({ text, what }: { text: string; what: string }) {
   );
 }
 
-/** Renders a command or a secret, with a button that copies it. */
 export const Copyable = ({ text, what }: { text: string; what: string }) => (
   <div class="copyable">
     <pre tabIndex={0} role="region" aria-label={what}>
@@ -179,7 +178,6 @@ export function Dialog({
   );
 }
 
-/** Renders the problem of a failed action in a dialog. */
 export const DialogProblem = ({
   title,
   advice,
@@ -197,7 +195,6 @@ export const DialogProblem = ({
   </div>
 );
 
-/** Renders the button that closes a dialog. */
 export const Cancel = ({
   label = 'Cancel',
   autofocus = false,
@@ -218,7 +215,6 @@ export const Cancel = ({
   </button>
 );
 
-/** Downloads a file to the user's machine. */
 export function saveFile(name: string, content: Blob) {
   const href = URL.createObjectURL(content);
   const link = document.createElement('a');
@@ -232,7 +228,6 @@ export function saveFile(name: string, content: Blob) {
   setTimeout(() => URL.revokeObjectURL(href));
 }
 
-/** Renders a button that adds a sensor to the comparison, or removes it. */
 export function CompareButton({
   item,
 }: {
@@ -264,7 +259,6 @@ export function CompareButton({
   );
 }
 
-/** Renders a link to the comparison, shown when at least one sensor is compared. */
 export function CompareLink({ isHere }: { isHere: boolean }) {
   const refs = useServices().comparison.refs.value;
   if (refs.length === 0 && !isHere) return null;

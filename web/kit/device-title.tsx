@@ -9,7 +9,6 @@ import type { Stale } from '../state/verdict.ts';
 import { Age } from './figure.tsx';
 import { Notice } from './notice.tsx';
 
-/** Renders the title of a device page: name, label, site and state. */
 export const DeviceTitle = ({
   name,
   device,

@@ -7,9 +7,8 @@ import { stateText } from '../states.ts';
 import { writeValue } from '../units.ts';
 
 /** Number of characters above which a text is written smaller, because counters have many digits. */
-const LONG = 10;
+const MAX_LARGE_CHARACTERS = 10;
 
-/** Renders one key figure: label, value, unit, and usually a sparkline. */
 export function Figure({
   label,
   value,
@@ -37,7 +36,11 @@ export function Figure({
     <div class="figure" data-tone={tone} data-stale={isOld}>
       <dt>{label}</dt>
       <dd>
-        <span class="figure-value" data-none={value === NOTHING} data-long={value.length > LONG}>
+        <span
+          class="figure-value"
+          data-none={value === NOTHING}
+          data-long={value.length > MAX_LARGE_CHARACTERS}
+        >
           {value}
         </span>
         {unit && <span class="figure-unit">{unit}</span>}
@@ -139,7 +142,7 @@ type Point = { x: number; y: number };
 /** Number of steps before a point, and after it, whose median is the usual distance between points. */
 const AROUND = 4;
 /** Number of usual steps. A longer distance between two points is a gap. */
-const MANY = 4;
+const GAP_STEPS = 4;
 
 /**
  * Splits points into runs of connected points, so that no line crosses a gap. Within a run, each distance is similar to the
@@ -153,7 +156,7 @@ export function runsOf(points: Point[], least: number): Point[][] {
   const runs: Point[][] = [];
   let first = 0;
   for (const [i, step] of steps.entries()) {
-    if (step <= least || step <= MANY * typicalStep(steps, i)) continue;
+    if (step <= least || step <= GAP_STEPS * typicalStep(steps, i)) continue;
     runs.push(points.slice(first, i + 1));
     first = i + 1;
   }
@@ -272,7 +275,6 @@ export function OtherZone({ ts, head = Date.now() }: { ts: number; head?: number
   return zone && <span class="other-zone"> {zone}</span>;
 }
 
-/** Renders a dot in the hue of a sensor's type. */
 export const TypeDot = ({ type }: { type: string | null }) => (
   <span class={`type-dot hue-${hueOf(type)}`} aria-hidden="true" />
 );

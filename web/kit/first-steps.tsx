@@ -9,7 +9,6 @@ import './tables.css';
 import type { Problem } from '../api/request.ts';
 import type { Mqtt } from '../api/types.ts';
 
-/** Renders the view of an empty system, which explains how to send a first measurement to this installation. */
 export function FirstSteps() {
   const { client, session } = useServices();
   const { canLeave } = session.state.value;
@@ -150,7 +149,6 @@ function NotStored({ problem }: { problem: Problem }) {
   );
 }
 
-/** Renders a hint that messages arrived on unknown topics. */
 function UnmatchedHint() {
   const { data } = useUnmatchedTopics();
   const [newest] = data?.items ?? [];

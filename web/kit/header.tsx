@@ -21,7 +21,6 @@ const THEMES = [
   { value: 'dark', label: 'Dark' },
 ] as const;
 
-/** Renders the header of the dashboard: name, views, state of the connection, and the preferences of the user. */
 export function Header() {
   const { router } = useServices();
   const { view } = routeOf(router.place.value.path);
@@ -103,7 +102,6 @@ function useBeginning() {
   }, [live]);
 }
 
-/** Renders the top of every page: name, views, and the menu of theme and time zone. */
 export function HeaderBar({
   view,
   level,
@@ -113,7 +111,6 @@ export function HeaderBar({
 }: {
   /** the shown view; undefined before the first view */
   view?: string;
-  /** level of the verdict */
   level?: Level;
   status?: ComponentChildren;
   /** content of a line below everything else in the header */
@@ -170,7 +167,6 @@ const WORDS = {
   paused: { label: 'Paused', title: 'Values are not updated while nobody sees the page' },
 };
 
-/** Renders the state of the live connection, with problems first. */
 function Connection({ verdict }: { verdict: Verdict }) {
   const { live } = useServices();
   const status = live.status.value;
@@ -193,7 +189,6 @@ function Logo() {
 
 const DOOR = 'M9.5 4.5v-2h-7v11h7v-2M6 8h7.5M11 5.5 13.5 8 11 10.5';
 
-/** Renders a button that ends the session; hidden without a session. */
 function SignOut() {
   const { session, preferences } = useServices();
   const { zone } = preferences.choice.value;

@@ -148,7 +148,6 @@ function RecentDeadLetters() {
   );
 }
 
-/** Renders breadcrumbs: links to the fleet and the device. */
 export const Breadcrumbs = ({ steps }: { steps: { label: string; href: string }[] }) => (
   <nav class="breadcrumbs" aria-label="Breadcrumb">
     <ol>
@@ -224,7 +223,6 @@ export function VerdictLabel({
   );
 }
 
-/** Renders a mark on the link to the pipeline. */
 const VerdictMark = ({ level }: { level: Level }) =>
   level !== 'good' && (
     <span class="verdict-mark" data-level={level}>

@@ -31,7 +31,6 @@ export function useIsOutage(problem: Problem | null): boolean {
   return stale !== null && problem?.isTemporary === true;
 }
 
-/** Renders a problem instead of content: its reason, advice, and a link to the fleet. */
 export function ProblemNotice({
   problem,
   onRetry,
@@ -66,7 +65,6 @@ export function ProblemNotice({
   );
 }
 
-/** Renders a problem in one line above the last known content. */
 export function ProblemLine({ problem, onRetry }: { problem: Problem; onRetry: () => void }) {
   if (useIsOutage(problem)) return null;
   return (
@@ -79,7 +77,6 @@ export function ProblemLine({ problem, onRetry }: { problem: Problem; onRetry: (
   );
 }
 
-/** Renders a notice that an answer is slow. */
 export function SlowLine() {
   if (useStale() !== null) return null;
   return (

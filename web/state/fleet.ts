@@ -19,7 +19,7 @@ export class Fleet {
   /** The number of sensors that the API counted. */
   #total = Number.POSITIVE_INFINITY;
 
-  /** Whether the store held as many sensors as the API counted, at any time since the last filter change. */
+  /** True: the store held as many sensors as the API counted, at any time since the last filter change. */
   #isComplete = false;
 
   /** The number of the current or last snapshot. */
@@ -258,7 +258,6 @@ export interface FleetSensor {
   cell: number;
 }
 
-/** The index of the devices and sensors of the fleet with their names. */
 class DeviceIndex {
   readonly sensors: Map<string, FleetSensor> = new Map();
   readonly devices: Map<string, FleetDevice> = new Map();

@@ -13,7 +13,6 @@ import type { Comparison, Preferences } from './preferences.ts';
 import type { Session } from './session.ts';
 import type { ThresholdMemory } from './thresholds.ts';
 
-/** The progress of an import. */
 export interface ImportRun {
   /** whether the run is a test, which stores nothing */
   isTest: boolean;

@@ -246,7 +246,6 @@ export function pageOf<T>(items: T[], query: URLSearchParams): HeldPage<T> {
 const has = (name: string | null, text: string | null): boolean =>
   !text || (name ?? '').toLowerCase().includes(text.toLowerCase());
 
-/** Whether a sensor matches the filters. */
 export type Matcher = (sensor: FleetSensor) => boolean;
 
 /**

@@ -14,7 +14,7 @@ const STEPS = [1.4, 2.2, 3.2, 4.5, 7];
 export const LEVELS = STEPS.length;
 
 /** Deviation in sigmas from which a sensor is an outlier, as for `GET /outliers`. */
-const FAR = 4.5;
+const OUTLIER_SIGMAS = 4.5;
 
 /** @returns color step: -5 is far below the mean, 0 is as usual, 5 is far above the mean */
 export function levelOf(sigmas: number): number {
@@ -105,7 +105,7 @@ const isSilent = (now: number, { at, intervalMs }: FleetSensor): boolean =>
 /** @returns absolute deviation in sigmas */
 const sizeOf = ({ sigmas }: FleetSensor): number => Math.abs(sigmas ?? 0);
 
-export const isFarOff = (sensor: FleetSensor) => sizeOf(sensor) >= FAR;
+export const isFarOff = (sensor: FleetSensor) => sizeOf(sensor) >= OUTLIER_SIGMAS;
 
 /**
  * Sets the cell state of sensors that became silent or send again.
@@ -166,11 +166,11 @@ export function listFaults(
 export const TO_BE_JUDGED = 'that needs a day of history';
 
 /** The text in place of an all-clear while no values arrive. */
-export const OLD_VALUES = 'The values are old. What stands out now is not known.';
+export const OLD_VALUES = 'The values are old. Present outliers are not known.';
 
 /** @returns the text while there are no outliers: an all-clear only for judged sensors */
 export function nothingFar({ sensors, judged }: { sensors: number; judged: number }): string {
   if (judged >= sensors) return 'Nothing stands out.';
-  if (judged <= 0) return 'Nothing needs attention. What is usual is known after a day of history.';
+  if (judged <= 0) return 'Nothing needs attention. Usual values are known after a day of history.';
   return `Nothing stands out among ${formatCount(judged)} of ${formatCounted(sensors, 'sensor')}. The others are not judged yet.`;
 }

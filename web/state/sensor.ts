@@ -40,14 +40,12 @@ export function useSensor(device: string, sensor: string) {
   return { ...answer, data, missing, item, recent: seen?.recent ?? [] };
 }
 
-/** Number of values of a sparkline. */
-const VALUES = 60;
+const SPARKLINE_VALUES = 60;
 /** Number of known values from which a sparkline needs no request. */
-const ENOUGH = 3;
-/** Maximum age of the values of a sparkline, in ms. */
-const LATELY_MS = 3_600_000;
-/** Maximum number of concurrent requests for sparklines. The number is small, because the other requests of the page go first. */
-const AT_ONCE = 3;
+const MIN_KNOWN_VALUES = 3;
+const MAX_VALUE_AGE_MS = 3_600_000;
+/** A small number, because the other requests of the page go first. */
+const MAX_CONCURRENT_REQUESTS = 3;
 
 /**
  * Reads earlier values for the rows of a page, so that no sparkline starts empty.
@@ -55,7 +53,7 @@ const AT_ONCE = 3;
  * @param items sensors of the rows, each requested once; null: the rows are not visible yet
  * @param atOnce maximum number of concurrent requests
  */
-export function useTails(items: LatestItem[] | null, atOnce: number = AT_ONCE) {
+export function useTails(items: LatestItem[] | null, atOnce: number = MAX_CONCURRENT_REQUESTS) {
   const { client, live } = useServices();
   /** Keys of requested sensors. The list changes every 10 s, and a slow sensor may have too few values for hours. */
   const known = useRef<Set<string>>(new Set());
@@ -65,12 +63,12 @@ export function useTails(items: LatestItem[] | null, atOnce: number = AT_ONCE) {
     const wanted = items.filter((item) => {
       const key = keyOf(item);
       const recent = live.sensor(key)?.recent ?? [];
-      return item.ts !== null && recent.length < ENOUGH && !known.current.has(key);
+      return item.ts !== null && recent.length < MIN_KNOWN_VALUES && !known.current.has(key);
     });
 
     async function fetchTail({ device_id, sensor_id, ts }: LatestItem) {
       const newest = Date.parse(ts ?? '');
-      const query = { limit: VALUES, from: newest - LATELY_MS, to: newest + 1 };
+      const query = { limit: SPARKLINE_VALUES, from: newest - MAX_VALUE_AGE_MS, to: newest + 1 };
       const page = await client.measurements(device_id, sensor_id, query, abort.signal);
       known.current.add(keyOf({ device_id, sensor_id }));
       const before = page.items.map(({ ts, value }) => ({ ts: Date.parse(ts), value })).reverse();

@@ -56,7 +56,7 @@ export function countOverThreshold(
 }
 
 /** Limit for the distance of a threshold from the values, as a multiple of their spread. A farther threshold does not extend the scale. */
-const FARTHEST = 3;
+const MOST_SPREADS_AWAY = 3;
 
 /** Extends a value range to the thresholds that are near enough. */
 export function withThresholds(
@@ -66,7 +66,8 @@ export function withThresholds(
 ): [min: number, max: number] {
   const spread = max - min || Math.max(Math.abs(max), 1);
   const near = [low, high].filter(
-    (line) => line !== null && line > min - FARTHEST * spread && line < max + FARTHEST * spread,
+    (line) =>
+      line !== null && line > min - MOST_SPREADS_AWAY * spread && line < max + MOST_SPREADS_AWAY * spread,
   );
   const lines = near as number[];
   return [Math.min(min, ...lines), Math.max(max, ...lines)];

@@ -22,7 +22,6 @@ export interface Verdict {
 }
 
 export interface Facts {
-  /** status of the event stream */
   status: StreamStatus;
   /** time in ms since the last event of the server */
   silentMs: number;
@@ -74,7 +73,7 @@ const lost = (status: StreamStatus, silentMs: number): Verdict => ({
   level: 'critical',
   label: LOST_LABELS[status],
   lastsMs: silentMs,
-  headline: `The API has not answered for ${lasting(silentMs)}. What this page shows is old.`,
+  headline: `The API has not answered for ${lasting(silentMs)}. The values on this page are old.`,
   details: [],
 });
 

@@ -147,7 +147,6 @@ const OTHERS = [
   { cellState: NO_VALUE, label: 'no value yet', title: 'Announced, but nothing was measured so far' },
 ];
 
-/** Renders the legend of the colors and shapes of the wall. */
 const Legend = ({ legendRef }: { legendRef: { current: HTMLUListElement | null } }) => (
   <ul class="wall-legend" ref={legendRef} aria-label="What the cells mean">
     <li

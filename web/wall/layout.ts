@@ -217,7 +217,7 @@ function inStrips(
 }
 
 /**
- * Arranges sites of cards on one grid, so that all cards of the wall stand in the same columns. Of all arrangements, the lowest
+ * Arranges sites of cards on one grid, so that all cards of the wall stand in the same columns. Among all arrangements, the lowest
  * is chosen.
  *
  * @param counts number of sensors of each site, in order

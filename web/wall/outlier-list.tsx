@@ -19,7 +19,7 @@ import type { FleetState } from '../state/fleet-state.ts';
 import type { UnitChoices } from '../units.ts';
 
 /** Number of entries that the list shows of each kind of fault. A kind that the user chose, or that is the only one, shows more. */
-const FEW = 4;
+const ENTRIES_OF_KIND = 4;
 const MORE = 12;
 
 /**
@@ -106,24 +106,26 @@ export function AlarmsOnWall({ open }: { open: OpenAlarms | null }) {
         </a>
       </h2>
       <ul>
-        {alarms.slice(0, FEW).map(({ alarm_id, device_id, sensor_id, device, sensor, rule, severity }) => {
-          const known = live.fleet.sensors.get(keyOf({ device_id, sensor_id }));
-          return (
-            <li key={alarm_id}>
-              <a href={sensorHref(device_id, sensor_id, { device, sensor })} title={rule}>
-                <span class="stands-out-name">
-                  <span class="stands-out-what">{sensor ?? sensor_id}</span>{' '}
-                  <span class="stands-out-of">{device ?? device_id}</span>
-                </span>
-                <span class="stands-out-text" data-tone={severity === 'critical' ? 'bad' : 'warn'}>
-                  {known ? sensorValueText(known, units) : NOTHING}
-                </span>
-              </a>
-            </li>
-          );
-        })}
+        {alarms
+          .slice(0, ENTRIES_OF_KIND)
+          .map(({ alarm_id, device_id, sensor_id, device, sensor, rule, severity }) => {
+            const known = live.fleet.sensors.get(keyOf({ device_id, sensor_id }));
+            return (
+              <li key={alarm_id}>
+                <a href={sensorHref(device_id, sensor_id, { device, sensor })} title={rule}>
+                  <span class="stands-out-name">
+                    <span class="stands-out-what">{sensor ?? sensor_id}</span>{' '}
+                    <span class="stands-out-of">{device ?? device_id}</span>
+                  </span>
+                  <span class="stands-out-text" data-tone={severity === 'critical' ? 'bad' : 'warn'}>
+                    {known ? sensorValueText(known, units) : NOTHING}
+                  </span>
+                </a>
+              </li>
+            );
+          })}
       </ul>
-      <More count={alarms.length - FEW} isCut={open.isCut} href="/alarms" />
+      <More count={alarms.length - ENTRIES_OF_KIND} isCut={open.isCut} href="/alarms" />
     </div>
   );
 }
@@ -160,7 +162,7 @@ const isMatching = ({ device_id }: RefusedDevice, fleet: Fleet, matches: Matcher
 
 /** @param known `isPart`: the list has only the faults of sensors that match the filters */
 function calmText({
-  faults: { unjudged, sensorCount },
+  faults: { unjudged, sensorCount, notLiveSensors },
   isPart,
   isStale,
   fleet,
@@ -177,7 +179,7 @@ function calmText({
   if (isPart && known === 0) return 'No sensor matches the filters.';
   return unjudged === 0 && !isPart && info.sensors > known && fleet.overflow() > 0
     ? `Nothing stands out among the ${formatCount(known)} sensors that are shown. ${formatCount(info.sensors - known)} are not.`
-    : nothingFar({ sensors: known, judged: known - unjudged });
+    : nothingFar({ sensors: known - notLiveSensors, judged: known - notLiveSensors - unjudged });
 }
 
 type Entry = { key: string; href: string; name: string; owner: string; text: string; tone: string };
@@ -233,7 +235,7 @@ function Kind<T>({
   if (count === 0) return null;
   const chosen = place.query.get('look') === look;
   const hidden = place.query.has('look') && !chosen;
-  const shown = hidden ? [] : items.slice(0, chosen || isOnly ? MORE : FEW).map(entryOf);
+  const shown = hidden ? [] : items.slice(0, chosen || isOnly ? MORE : ENTRIES_OF_KIND).map(entryOf);
   const href = withQuery(place, { look: chosen ? null : look });
   return (
     <div class="stands-out-kind" data-look={look}>
@@ -284,7 +286,7 @@ export function RefusedDevices({ refused }: { refused: RefusedDevice[] }) {
         </a>
       </h2>
       <ul>
-        {refused.slice(0, FEW).map((one) => {
+        {refused.slice(0, ENTRIES_OF_KIND).map((one) => {
           // If all messages of a device were refused, the device is not registered, and has no page to link to.
           const known = live.fleet.devices.get(one.device_id);
           return (
@@ -301,7 +303,7 @@ export function RefusedDevices({ refused }: { refused: RefusedDevice[] }) {
           );
         })}
       </ul>
-      <More count={refused.length - FEW} href="/dead-letters" />
+      <More count={refused.length - ENTRIES_OF_KIND} href="/dead-letters" />
     </div>
   );
 }

@@ -18,7 +18,7 @@ import { DeliveryChains } from './delivery-chains.ts';
 import type { createReceivers } from './receivers.ts';
 
 /** Time in ms in which only the process that began a delivery sends it. After that, the holder of the lease for repetitions sends it. */
-const OWN_MS = 15_000;
+const EXCLUSIVE_MS = 15_000;
 
 /** Age in ms up to which a round reads deliveries. The last attempt may come one pause later than a day after the begin. */
 const LOOK_BACK_MS = GIVE_UP_MS + 2 * LONGEST_PAUSE_MS;
@@ -167,7 +167,7 @@ export class Deliveries {
         event,
         begunAt: now,
         attempts: 0,
-        nextAt: now + OWN_MS,
+        nextAt: now + EXCLUSIVE_MS,
         failedAt: null,
         error: null,
       })),

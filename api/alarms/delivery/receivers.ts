@@ -8,7 +8,7 @@ import type { AlarmItem } from '../alarm-item.ts';
 const TIMEOUT_MS = 10_000;
 
 /** Alertmanager resolves an alert that is not repeated for this time, in ms. */
-const KEPT_MS = 5 * 60_000;
+const RESOLVED_AFTER_MS = 5 * 60_000;
 
 /** The header has the form `t=EPOCH,v1=HEX`. The receiver computes the signature from its `t` and the body, and compares it. */
 export function signatureOf(secret: string, now: number, body: string): string {
@@ -92,6 +92,6 @@ function alertOf(alarm: Alarm, item: AlarmItem, now: number) {
       seen_late: String(item.seen_late),
     },
     startsAt: item.opened_at,
-    endsAt: formatTime(ended === null ? now + KEPT_MS : Math.max(ended, alarm.opened + 1)),
+    endsAt: formatTime(ended === null ? now + RESOLVED_AFTER_MS : Math.max(ended, alarm.opened + 1)),
   };
 }

@@ -16,8 +16,8 @@ const RATE_FACTOR = 10;
 
 const RETRY_MS = 1000;
 
-/** Above this limit of tasks new samples are not queued. The process later evaluates all samples that it has committed since then. */
-const MAX_WAITING = 50_000;
+/** Above this limit new samples are not queued. The process later evaluates all samples that it has committed since then. */
+const MAX_QUEUED_TASKS = 50_000;
 
 /**
  * Time in ms after its last change for which a task is evaluated repeatedly. A process whose clock is behind may still commit a sample of
@@ -141,7 +141,7 @@ export class EvaluationScheduler {
 
   /** The commit time, in epoch ms, from which samples were not queued. Null: all were queued, or too many tasks still wait. */
   takeOverflow(): number | null {
-    if (!this.isOverflowed || this.#waiting.size > MAX_WAITING / 2) return null;
+    if (!this.isOverflowed || this.#waiting.size > MAX_QUEUED_TASKS / 2) return null;
     const since = this.#overflowedAt;
     this.#overflowedAt = Number.POSITIVE_INFINITY;
     return since;
@@ -186,7 +186,7 @@ export class EvaluationScheduler {
     const key = keyOf(subject.sensor.bytes, rule.bytes);
     let task = this.#tasks.get(key);
     if (!task) {
-      if (this.#waiting.size >= MAX_WAITING) {
+      if (this.#waiting.size >= MAX_QUEUED_TASKS) {
         this.overflow(this.#clock());
         return false;
       }

@@ -4,7 +4,7 @@ import { routes } from './routes.ts';
 import { SCHEMAS } from './schemas.ts';
 import { createAnnotationStore } from './store.ts';
 
-export const annotations = defineFeature({
+export const annotationsFeature = defineFeature({
   name: 'annotations',
   tags: { annotations: 'Texts about instants of a device or of the installation.' },
   schemas: SCHEMAS,

@@ -3,7 +3,7 @@ import { MillraceError } from '../../../common/errors.ts';
 import { formatTime, parseTime } from '../../../common/times.ts';
 import { type DeviceBytes, uuidText } from '../../../schema/ids.ts';
 import { DAY_MS } from '../../../schema/rules.ts';
-import type { Core } from '../../feature.ts';
+import type { FeatureContext } from '../../feature.ts';
 import type { Operation } from '../../http/contract/operation.ts';
 import {
   audit,
@@ -20,7 +20,7 @@ import { parseTimeId } from '../../store/index.ts';
 import { SCHEMAS } from './schemas.ts';
 import type { Annotation, AnnotationStore } from './store.ts';
 
-type Deps = Core & { annotations: AnnotationStore };
+type Deps = FeatureContext & { annotations: AnnotationStore };
 
 const device = fields.id.meta({
   description: 'The annotated device: a UUID in lower case, or a name. Default: the whole installation.',
@@ -38,7 +38,6 @@ const MAX_BYTES = 16 * 1024;
 const deviceBytes = (ref: string | undefined): Buffer | null =>
   ref === undefined ? null : parseDevice(ref).bytes;
 
-/** `GET /annotations`: newest first. */
 export const getAnnotations =
   (deps: Deps): RequestHandler =>
   async (req, res) => {
@@ -55,7 +54,6 @@ export const getAnnotations =
     });
   };
 
-/** `POST /annotations` */
 export const postAnnotation =
   ({ annotations, clock, config, logger }: Deps): RequestHandler =>
   async (req, res) => {
@@ -71,7 +69,6 @@ export const postAnnotation =
     res.status(201).json(item);
   };
 
-/** `DELETE /annotations/{annotation}` */
 export const deleteAnnotation =
   ({ annotations, logger }: Deps): RequestHandler =>
   async (req, res) => {

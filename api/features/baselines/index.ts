@@ -6,7 +6,7 @@ import { routes } from './routes.ts';
 import { SCHEMAS } from './schemas.ts';
 import { createBaselineStore } from './store.ts';
 
-export const baselines = defineFeature({
+export const baselinesFeature = defineFeature({
   name: 'baselines',
   schemas: SCHEMAS,
   routes,

@@ -104,7 +104,7 @@ function createCenters(hours: readonly LearnedHour[]) {
 
 type Centers = ReturnType<typeof createCenters>;
 
-/** How far the means of the last two days were above the usual means, because of a new level or a drift. */
+/** The term `l` of the formula. */
 function levelOf(hours: readonly LearnedHour[], centers: Centers) {
   const newest = hours.reduce((latest, { hour }) => Math.max(latest, hour), 0);
   const offsets: number[] = [];

@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express';
 import { z } from 'zod';
-import type { Core } from '../../feature.ts';
+import type { FeatureContext } from '../../feature.ts';
 import type { Operation } from '../../http/contract/operation.ts';
 import { fields, findSensor, json, keyOf, readQuery } from '../../http/index.ts';
 import type { Route } from '../../http/route.ts';
@@ -8,7 +8,7 @@ import type { Baselines } from './baselines.ts';
 import { baselineHourItem, createRanking, groupItem, OUTLIER_SIGMAS, outlierItem } from './ranking.ts';
 import { SCHEMAS } from './schemas.ts';
 
-type OutlierRouteDeps = Core & { baselines: Baselines };
+type OutlierRouteDeps = FeatureContext & { baselines: Baselines };
 
 const limit = fields.limit.meta({ description: 'The limit of items of the answer.' });
 const type = fields.name.meta({ description: 'Sensors of this type.', example: 'temperature' });
@@ -20,13 +20,12 @@ export const GROUPS_QUERY = {
   by: z
     .enum(['site', 'device'], 'site or device')
     .default('site')
-    .meta({ description: 'What is one item: a `site` or a `device`.' }),
+    .meta({ description: 'The kind of the items: `site` or `device`.' }),
   limit,
   type,
   site,
 };
 
-/** `GET /outliers`: sensors whose newest value is unusual. */
 export function getOutliers(deps: OutlierRouteDeps): RequestHandler {
   const ranking = createRanking({ latest: deps.stream.latest, clock: deps.clock });
   return async (req, res) => {
@@ -41,7 +40,6 @@ export function getOutliers(deps: OutlierRouteDeps): RequestHandler {
   };
 }
 
-/** `GET /outliers/groups`: sites or devices, each with its most unusual sensor. */
 export function getOutlierGroups(deps: OutlierRouteDeps): RequestHandler {
   const ranking = createRanking({ latest: deps.stream.latest, clock: deps.clock });
   return async (req, res) => {
@@ -51,7 +49,6 @@ export function getOutlierGroups(deps: OutlierRouteDeps): RequestHandler {
   };
 }
 
-/** `GET /devices/{device}/sensors/{sensor}/baseline`: usual values of a sensor, hour by hour. */
 export const getBaseline =
   (deps: OutlierRouteDeps): RequestHandler =>
   async (req, res) => {

@@ -7,7 +7,7 @@ const MAX_READERS = 64;
 
 const BUSY = 'This process serves as many readers of changes as it can; try again later.';
 
-export const changes = defineFeature({
+export const changesFeature = defineFeature({
   name: 'changes',
   routes,
   create: () => ({ deps: { changeReaders: createConcurrencyLimit(MAX_READERS, BUSY) } }),

@@ -3,7 +3,7 @@ import type { RequestHandler } from 'express';
 import { z } from 'zod';
 import { MillraceError } from '../../../common/errors.ts';
 import { DAY_MS, LATE_DAY_DAYS } from '../../../schema/rules.ts';
-import type { Core } from '../../feature.ts';
+import type { FeatureContext } from '../../feature.ts';
 import type { Operation } from '../../http/contract/operation.ts';
 import {
   abortOnClose,
@@ -17,7 +17,7 @@ import type { ConcurrencyLimit } from '../../http/long-requests.ts';
 import type { Route } from '../../http/route.ts';
 import { Changes, CommitHorizon, type Position } from './changes.ts';
 
-type Deps = Core & { changeReaders: ConcurrencyLimit };
+type Deps = FeatureContext & { changeReaders: ConcurrencyLimit };
 
 /** In s, until the first change. Proxies close a silent connection after a minute. */
 const MAX_WAIT_S = 20;
@@ -122,10 +122,10 @@ export const readChanges: Operation = {
   id: 'readChanges',
   tag: 'measurements',
   scope: 'read',
-  summary: 'What was committed, in order and complete, as a stream of lines',
+  summary: 'All commits in their order, as a stream of lines',
   description: `Change data capture without Kafka. Each line has a \`cursor\`; pass the last one as \`since\` to go on exactly behind it, at any process and after any restart.
 \`batch\` lines have what a device measured in one hour (\`bucket\`), of one message or of several. \`watermark\` means that all timely batches of the hours before \`until\` were sent.
-\`position\` is the only line of an answer without changes, and the last of one that ended after 30 s. A change appears 1 to 5 s after its commit, and 2 s later for each 1,000 devices above 1,000. The order is final, so changes wait up to 25 s after a process was killed. Batches that come far out of order appear when their hour has closed.
+\`position\` is the only line of an answer without changes, and the last of one that ended after 30 s. With up to 1,000 devices a change appears 1 to 5 s after its commit. With more devices it takes longer, because each step reads every device; *Streaming out* in the manual has measurements. The order is final, so changes wait up to 25 s after a process was killed. Batches that come far out of order appear when their hour has closed.
 The identity of a sample is its sensor and its instant. A batch that a device sends again may be sent again. The answer waits \`wait\` seconds for a first change, and ends after \`limit\` lines. \`since\` reaches back 13 days, or a day less than \`BATCH_DAYS\`. An older time is \`bad_parameter\`, and a cursor at an older time \`bad_cursor\`.`,
   query: QUERY,
   answers: {

@@ -4,7 +4,7 @@ import { routes as deviceRoutes } from './refused-devices.ts';
 import { routes } from './routes.ts';
 import { SCHEMAS } from './schemas.ts';
 
-export const deadLetters = defineFeature({
+export const deadLettersFeature = defineFeature({
   name: 'dead-letters',
   tags: { 'dead-letters': 'Messages with refused measurements, and the reasons.' },
   schemas: SCHEMAS,

@@ -2,7 +2,7 @@ import type { RequestHandler } from 'express';
 import { formatTime } from '../../../common/times.ts';
 import { identifyDevice } from '../../../schema/ids.ts';
 import { HOUR_MS, MOST_CLOCK_DIFFERENCE_MS } from '../../../schema/rules.ts';
-import type { Core } from '../../feature.ts';
+import type { FeatureContext } from '../../feature.ts';
 import type { Operation } from '../../http/contract/operation.ts';
 import { json, readQuery } from '../../http/index.ts';
 import type { Route } from '../../http/route.ts';
@@ -20,7 +20,7 @@ const MAX_SHARE = 10;
 const MAX_DEVICES = 1000;
 
 /** `GET /dead-letters/devices`: devices whose measurements were refused within the last five minutes. */
-export function getRefusedDevices({ store, clock }: Core): RequestHandler {
+export function getRefusedDevices({ store, clock }: FeatureContext): RequestHandler {
   const { refusedByDevice, summary } = store.deadLetters;
   const refusedDevices = createRefusedDevices({ count: refusedByDevice, summarize: summary, clock });
   return async (req, res) => {
@@ -120,7 +120,7 @@ export const listRefusedDevices: Operation = {
   problems: ['bad_parameter', 'unavailable'],
 };
 
-export const routes: Array<Route<Core>> = [
+export const routes: Array<Route<FeatureContext>> = [
   {
     method: 'get',
     path: '/api/v1/dead-letters/devices',

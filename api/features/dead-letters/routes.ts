@@ -4,7 +4,7 @@ import { MillraceError } from '../../../common/errors.ts';
 import { formatTime } from '../../../common/times.ts';
 import { uuidText } from '../../../schema/ids.ts';
 import { DAY_MS, DEAD_LETTER_DAYS, MOST_CLOCK_DIFFERENCE_MS } from '../../../schema/rules.ts';
-import type { Core } from '../../feature.ts';
+import type { FeatureContext } from '../../feature.ts';
 import type { Operation } from '../../http/contract/operation.ts';
 import {
   Accepted,
@@ -47,9 +47,8 @@ export const LIST = {
 /** End of a page. `before`: id in hexadecimal digits. */
 type Position = { from: number; before: string };
 
-/** `GET /dead-letters`: messages with refused measurements, newest first. */
 export const getDeadLetters =
-  ({ store, cursors, clock }: Core): RequestHandler =>
+  ({ store, cursors, clock }: FeatureContext): RequestHandler =>
   async (req, res) => {
     const { limit, cursor, device, code, ...given } = readQuery(req, LIST);
     const scope = JSON.stringify(['dead-letters', given.from, given.to, device, code]);
@@ -64,9 +63,8 @@ export const getDeadLetters =
     });
   };
 
-/** `GET /dead-letters/{id}` */
 export const getDeadLetter =
-  ({ store }: Core): RequestHandler =>
+  ({ store }: FeatureContext): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     res.json(deadLetterItem(await findDeadLetter(store, req)));
@@ -77,7 +75,7 @@ export const getDeadLetter =
  * `from` of the answer is later than requested. The client sends that time as `to` of its next request.
  */
 export const getDeadLetterSummary =
-  ({ store, clock }: Core): RequestHandler =>
+  ({ store, clock }: FeatureContext): RequestHandler =>
   async (req, res) => {
     const range = readRange(readQuery(req, RANGE), clock());
     const { hours, from } = await store.deadLetters.summary(range);
@@ -92,9 +90,8 @@ export const getDeadLetterSummary =
     });
   };
 
-/** `POST /dead-letters/{id}/replay`: stores the refused measurements after the cause of the refusal is corrected. */
 export const postReplay =
-  ({ store, ingest, logger }: Core): RequestHandler =>
+  ({ store, ingest, logger }: FeatureContext): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const result = await ingest.replay(await findDeadLetter(store, req));
@@ -183,7 +180,7 @@ export const replayDeadLetter: Operation = {
   problems: [...REFUSAL_CODES, 'bad_parameter', 'not_found', 'not_replayable', 'refused', 'unavailable'],
 };
 
-export const routes: Array<Route<Core>> = [
+export const routes: Array<Route<FeatureContext>> = [
   { method: 'get', path: '/api/v1/dead-letters', operation: listDeadLetters, handler: getDeadLetters },
   {
     method: 'get',

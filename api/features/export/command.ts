@@ -8,7 +8,7 @@ import { createStatusLine } from '../../../common/status-line.ts';
 import { parseMoment } from '../../../common/times.ts';
 import { identifyDevice } from '../../../schema/ids.ts';
 import { DAY_MS } from '../../../schema/rules.ts';
-import type { Selection } from '../../columns/sensors.ts';
+import type { SensorSelection } from '../../columns/sensors.ts';
 import { createReading } from '../../history/reading/index.ts';
 import { connectStore } from '../../store/index.ts';
 import { writeDataset } from './dataset.ts';
@@ -67,7 +67,7 @@ await runCommand(async () => {
 });
 
 /** @throws `usage` */
-function readSelection({ site, type, device: ref }: Record<string, string | undefined>): Selection {
+function readSelection({ site, type, device: ref }: Record<string, string | undefined>): SensorSelection {
   if (ref === undefined) return { site, type };
   const device = identifyDevice(ref);
   if (!device) throw usageError(LINE.command, ['--device is the id or the name of a device']);

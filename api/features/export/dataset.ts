@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { DAY_MS, dayOf } from '../../../schema/rules.ts';
 import { DATA_SET_LABELS, encodeParquet, listSensors, readSensors } from '../../columns/index.ts';
 import type { Samples } from '../../columns/rows.ts';
-import type { ExportedSensor, Selection } from '../../columns/sensors.ts';
+import type { ExportedSensor, SensorSelection } from '../../columns/sensors.ts';
 import type { Range } from '../../history/reading/hours.ts';
 import type { Reading } from '../../history/reading/index.ts';
 import type { Store } from '../../store/index.ts';
@@ -31,7 +31,7 @@ export async function writeDataset(
   },
   options: {
     directory: string;
-    selection: Selection;
+    selection: SensorSelection;
     /** every UTC day that the range touches is exported as a whole */
     range: Range;
     /** epoch ms before which retention removes samples */
@@ -81,7 +81,7 @@ async function sensorsBySite(
   return sites;
 }
 
-/** Of a directory name in common file systems, in bytes. */
+/** The limit of a directory name in common file systems, in bytes. */
 const MAX_DIRECTORY_BYTES = 255;
 
 /**

@@ -2,4 +2,4 @@
 import { defineFeature } from '../../feature.ts';
 import { routes } from './routes.ts';
 
-export const exports = defineFeature({ name: 'export', routes });
+export const exportFeature = defineFeature({ name: 'export', routes });

@@ -2,7 +2,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import { z } from 'zod';
 import { groupOf, type Identity } from '../../../schema/ids.ts';
 import { COLUMN_FORMATS, listSensors, readSensors } from '../../columns/index.ts';
-import type { Core } from '../../feature.ts';
+import type { FeatureContext } from '../../feature.ts';
 import type { Operation } from '../../http/contract/operation.ts';
 import {
   COLUMN_CONTENT,
@@ -34,18 +34,16 @@ const QUERY = {
   }),
 };
 
-/** `GET /export`: all matching sensors in one file. */
 export const getExport =
-  (deps: Core): RequestHandler =>
+  (deps: FeatureContext): RequestHandler =>
   async (req, res) => {
     const { device: ref, ...query } = readQuery(req, QUERY);
     const device = ref === undefined ? undefined : parseDevice(ref);
     await send(deps, { req, res, query: { ...query, device }, name: ref ?? query.site ?? 'samples' });
   };
 
-/** `GET /devices/{device}/export`: all sensors of the device in one file. */
 export const getDeviceExport =
-  (deps: Core): RequestHandler =>
+  (deps: FeatureContext): RequestHandler =>
   async (req, res) => {
     const query = readQuery(req, DEVICE_QUERY);
     const name = String(req.params['device']);
@@ -62,7 +60,7 @@ interface ExportQuery {
 }
 
 async function send(
-  deps: Core,
+  deps: FeatureContext,
   { req, res, query, name }: { req: Request; res: Response; query: ExportQuery; name: string },
 ) {
   const { store, reading, limits, metrics } = deps;
@@ -118,7 +116,7 @@ export const exportDevice: Operation = {
   problems: ['bad_parameter', 'bad_range', 'bad_id', 'not_found', 'busy', 'unavailable'],
 };
 
-export const routes: Array<Route<Core>> = [
+export const routes: Array<Route<FeatureContext>> = [
   {
     method: 'get',
     path: '/api/v1/devices/{device}/export',

@@ -6,16 +6,16 @@ import { SCHEMAS } from './schemas.ts';
 import { clearUploads } from './uploads.ts';
 
 /** An import holds up to 32 MB of samples. */
-export const MAX_CONCURRENT = 2;
+export const MAX_CONCURRENT_IMPORTS = 2;
 
 const BUSY = 'This process imports as many files as it can; try again later.';
 
-export const imports = defineFeature({
+export const importFeature = defineFeature({
   name: 'import',
   schemas: SCHEMAS,
   routes,
   create: ({ config }) => ({
-    deps: { imports: createConcurrencyLimit(MAX_CONCURRENT, BUSY) },
+    deps: { imports: createConcurrencyLimit(MAX_CONCURRENT_IMPORTS, BUSY) },
     start: () => clearUploads(config.dataDir),
   }),
 });

@@ -52,7 +52,7 @@ export const FILE_OPTIONS = {
       example: 'Europe/Berlin',
     }),
   decimal: choice(['point', 'comma'], 'The decimal sign. Default: `point`.'),
-  thousands: choice(THOUSANDS_NAMES, 'What separates thousands. Default: `none`.'),
+  thousands: choice(THOUSANDS_NAMES, 'The separator of thousands. Default: `none`.'),
   missing: columns('Texts of cells without a value, which are skipped.', '---,n/a'),
   values: columns(
     'The columns with values. Default: all columns that have no other meaning.',

@@ -11,7 +11,7 @@ import { convert, convertWithDictionary, DEFAULT_PARSERS } from 'hyparquet/src/c
 import { decompressPage, readDataPage, readDataPageV2 } from 'hyparquet/src/datapage.js';
 import { getTreePath } from 'hyparquet/src/schema.js';
 import { MillraceError } from '../../../common/errors.ts';
-import { COMPRESSORS, checkRuns, type Storage, storageOf } from './parquet-runs.ts';
+import { COMPRESSORS, type ColumnStorage, checkRuns, storageOf } from './parquet-runs.ts';
 
 /**
  * The library (hyparquet) decodes no smaller part of a file than a page. Programs such as pyarrow, pandas, polars and DuckDB write pages of
@@ -51,7 +51,7 @@ export type FileBytes = { size: number; read: (start: number, end: number) => Ui
 /** Reads a column of one row group page by page, so that only one page is in memory. */
 export class ColumnReader {
   #file;
-  #storage: Storage;
+  #storage: ColumnStorage;
   #decoder: ColumnDecoder;
   #rows;
   #end;

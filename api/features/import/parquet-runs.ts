@@ -21,7 +21,7 @@ const GROUP = 8;
 
 const DICTIONARY = new Set(['PLAIN_DICTIONARY', 'RLE_DICTIONARY']);
 
-export interface Storage {
+export interface ColumnStorage {
   meta: ColumnMetaData;
   /** bits of a level; 0: the column has no such level */
   widths: { repetition: number; definition: number };
@@ -29,7 +29,7 @@ export interface Storage {
   present: number;
 }
 
-export function storageOf(schema: SchemaElement[], meta: ColumnMetaData): Storage {
+export function storageOf(schema: SchemaElement[], meta: ColumnMetaData): ColumnStorage {
   const path = getSchemaPath(schema, meta.path_in_schema);
   const present = getMaxDefinitionLevel(path);
   const widths = { repetition: bitsOf(getMaxRepetitionLevel(path)), definition: bitsOf(present) };
@@ -50,7 +50,7 @@ export const COMPRESSORS: Compressors = {
 };
 
 /** `page`: stored bytes, whose size was checked before. Returns the total bytes of the prefixes of texts. @throws `bad_file` */
-export function checkRuns(page: Uint8Array, header: PageHeader, storage: Storage): number {
+export function checkRuns(page: Uint8Array, header: PageHeader, storage: ColumnStorage): number {
   if (header.type === 'DATA_PAGE') return checkPage(page, header, storage);
   if (header.type === 'DATA_PAGE_V2') return checkPageV2(page, header, storage);
   return 0;
@@ -60,7 +60,7 @@ export function checkRuns(page: Uint8Array, header: PageHeader, storage: Storage
 function checkPage(
   stored: Uint8Array,
   { data_page_header: counts, uncompressed_page_size: size }: PageHeader,
-  storage: Storage,
+  storage: ColumnStorage,
 ): number {
   if (!counts) return 0;
   const { meta, widths, present } = storage;
@@ -104,7 +104,7 @@ function prefixesOf(reader: DataReader, values: number): number {
 function checkPageV2(
   stored: Uint8Array,
   { data_page_header_v2: counts, uncompressed_page_size: size }: PageHeader,
-  { meta, widths }: Storage,
+  { meta, widths }: ColumnStorage,
 ): number {
   if (!counts) return 0;
   const { num_values: rows, encoding, is_compressed: isCompressed } = counts;

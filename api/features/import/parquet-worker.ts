@@ -18,7 +18,7 @@ export type PackedRows = {
   columns: Record<string, PackedColumn | null>;
 };
 
-export type Answer = { rows: PackedRows | null } | { error: { code: 'bad_file'; message: string } };
+export type WorkerAnswer = { rows: PackedRows | null } | { error: { code: 'bad_file'; message: string } };
 
 const LABELS = ['device', 'sensor', 'type', 'unit', 'site'] as const;
 const NUMBERS = ['lines', 'ts', 'value'] as const;
@@ -61,7 +61,7 @@ const port = parentPort as MessagePort;
 const parts = decodeParquet(workerData.fd, workerData.options);
 
 port.on('message', async () => {
-  let answer: Answer;
+  let answer: WorkerAnswer;
   try {
     const { value } = await parts.next();
     answer = { rows: value ? pack(value) : null };

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { FileHandle } from 'node:fs/promises';
 import { Worker } from 'node:worker_threads';
 import { codeOf, MillraceError } from '../../../common/errors.ts';
-import type { Answer, PackedColumn, PackedRows } from './parquet-worker.ts';
+import type { PackedColumn, PackedRows, WorkerAnswer } from './parquet-worker.ts';
 import type { LayoutOptions, Rows } from './rows.ts';
 
 const THREAD = new URL('./parquet-worker.ts', import.meta.url);
@@ -30,7 +30,7 @@ export async function* readParquet(
   });
   async function request(): Promise<PackedRows | null> {
     thread.postMessage(null);
-    const [answer] = (await once(thread, 'message')) as [Answer];
+    const [answer] = (await once(thread, 'message')) as [WorkerAnswer];
     if ('rows' in answer) return answer.rows;
     throw new MillraceError(answer.error.code, answer.error.message);
   }

@@ -2,7 +2,7 @@ import { splitUnit } from './dialect.ts';
 import type { Proposal, Table } from './proposal.ts';
 import { layoutOf } from './rows.ts';
 import { isPlausible, parseFileTime, type TimeFormat } from './time-formats.ts';
-import { type NumberStyle, STYLES, valueReader } from './values.ts';
+import { NUMBER_STYLES, type NumberStyle, valueReader } from './values.ts';
 
 // cspell:disable
 /** In English, German and French, in lower case. */
@@ -184,7 +184,7 @@ function proposeNumbers(columns: Column[], delimiter: string, { options, questio
   const cells = columns
     .flatMap((column) => column.cells)
     .filter((cell) => /^[+\-−]?[\d.,'’ \u00a0\u202f]+(?:e[+-]?\d+)?$/i.test(cell));
-  const rated = STYLES.map((style) => {
+  const rated = NUMBER_STYLES.map((style) => {
     const read = valueReader(style);
     const values = cells.map((cell) => read(cell));
     return { style, values: values.join(), count: values.filter((value) => value !== null).length };

@@ -2,7 +2,7 @@ import type { Request, RequestHandler } from 'express';
 import { z } from 'zod';
 import { charsetOf } from '../../../common/encodings.ts';
 import { MillraceError } from '../../../common/errors.ts';
-import type { Core } from '../../feature.ts';
+import type { FeatureContext } from '../../feature.ts';
 import type { Operation } from '../../http/contract/operation.ts';
 import {
   abortOnClose,
@@ -30,7 +30,7 @@ import type { RefusedLine } from './importer.ts';
 import { SCHEMAS } from './schemas.ts';
 import { chunksOf, withUpload } from './uploads.ts';
 
-type Deps = Core & { imports: ConcurrencyLimit };
+type Deps = FeatureContext & { imports: ConcurrencyLimit };
 
 /** Refused lines that an answer lists. Its count includes further ones. */
 const MAX_LISTED = 1000;
@@ -56,7 +56,6 @@ const FORMATS = {
   'application/vnd.apache.parquet': 'parquet',
 } as const;
 
-/** `POST /import`: stores a file of old measurements at their original times. */
 export const postImport =
   (deps: Deps): RequestHandler =>
   async (req, res) => {
@@ -109,7 +108,6 @@ function declaredEncoding(req: Request): { encoding?: string } {
   return charset === undefined ? {} : { encoding: charset };
 }
 
-/** `POST /import/proposal`: options for a file from its beginning. */
 export const postProposal =
   ({ clock }: Deps): RequestHandler =>
   async (req, res) => {
@@ -141,12 +139,12 @@ a column or member for each sensor. Both may have \`site\`. Parquet files have t
 of its first row, and a device that is new its site.
 Hours that are closed go straight into history. The answer comes after the commit. The same file twice changes nothing.
 
-A request must arrive within the time limit of a request, and a Parquet file may have \`IMPORT_MAX_BYTES\`. Send a larger file in pieces, each with the line of column names, or use
+A request must arrive within the time limit of a request, and a Parquet file may have \`IMPORT_MAX_BYTES\`. Send a larger file in pieces, each with the lines up to the column names, or use
 \`npm run import\`. After a failure send the file again.`,
   query: QUERY,
   body: {
     'text/csv': {
-      text: 'The first line names the columns.',
+      text: 'The first line names the columns, unless `header_line` names another line.',
       example: 'time,temperature\n2025-03-01T00:00:00Z,21.5\n',
     },
     'application/x-ndjson': {
@@ -174,7 +172,7 @@ export const proposeImport: Operation = {
   scope: 'ingest',
   summary: 'Proposes how to read a file of measurements',
   description: `Send the beginning of a CSV or NDJSON file, up to ${PROPOSAL_BYTES / 1024} KiB. The answer has the parameters of \`POST /import\` that its
-first lines need. What these lines do not show, such as the order of day and month in 03/04/2026, is a question. Nothing is stored.`,
+first lines need, and questions about all that these lines do not show, such as the order of day and month in 03/04/2026. Nothing is stored.`,
   body: {
     'text/csv': { text: 'The first lines.', example: 'Zeit;Temp [°C]\n01.11.2026 10:00;21,5\n' },
     'application/x-ndjson': {

@@ -50,7 +50,7 @@ const OTHER_PROGRAMS: Array<Partial<Record<Role, string>>> = [
 
 export const SAMPLES_AT_ONCE = 20_000;
 
-/** Of a file, and of members in an object. A file with more columns is refused. */
+/** The limit for a file, and for the members of an object. A file with more columns is refused. */
 const MAX_COLUMNS = 2000;
 
 /** Limit of names in one error message. */

@@ -48,7 +48,7 @@ export function valueReader({ decimal, thousands }: NumberStyle): ReadValue {
   };
 }
 
-export const STYLES: NumberStyle[] = (['point', 'comma'] as const).flatMap((decimal) =>
+export const NUMBER_STYLES: NumberStyle[] = (['point', 'comma'] as const).flatMap((decimal) =>
   (Object.keys(THOUSANDS) as Array<keyof typeof THOUSANDS>)
     .filter((thousands) => thousands !== decimal)
     .map((thousands) => ({ decimal, thousands })),
@@ -64,7 +64,7 @@ const styleText = ({ decimal, thousands }: NumberStyle): string =>
 /** The rule and a remedy, for a cell that is not a number in `style`. */
 export function numberRule(raw: unknown, style: NumberStyle): string {
   const text = typeof raw === 'string' ? raw.trim() : '';
-  const others = STYLES.filter(
+  const others = NUMBER_STYLES.filter(
     (other) =>
       (other.decimal !== style.decimal || other.thousands !== style.thousands) &&
       Number.isFinite(valueReader(other)(text)),

@@ -221,7 +221,7 @@ async function printProgress(config: Config, store: Store, print: (text: string)
   print(`Complete until ${formatTime(until)}, ${hours} hours ago; one to two hours are normal`);
 }
 
-/** Of each shard of devices that has begun streaming. */
+/** The progress of each shard of devices that has begun streaming. */
 async function readBegun({ retention }: Config, store: Store) {
   const all = await Promise.all(
     Array.from({ length: retention.latestGroups }, async (_, group) => {

@@ -1,7 +1,7 @@
 /** Streams every committed block to Kafka (setting `STREAM_KAFKA`). */
 import { defineFeature } from '../../feature.ts';
 
-export const kafka = defineFeature({
+export const kafkaFeature = defineFeature({
   name: 'kafka',
   async create(core) {
     const { config, store, clockGuard, ingest, periods } = core;

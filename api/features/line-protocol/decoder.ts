@@ -28,7 +28,7 @@ const MAX_VALUES = 100_000;
 const MAX_BROKEN_LINES = 10_000;
 
 /** `skipped` counts texts, and values that `LINE_SKIP` leaves out. */
-export interface Lines extends DeviceBatches {
+export interface DecodedLines extends DeviceBatches {
   /** without empty lines and comments */
   lines: number;
   /** those that `LINE_SKIP` leaves out */
@@ -69,8 +69,8 @@ export class LineDecoder {
   }
 
   /** @throws `malformed`, `unknown_format`: the text cannot be decoded; `too_large`: too many values or broken lines */
-  decode(payload: Buffer, precision: Precision, receivedAt: number, contentType?: string): Lines {
-    const result: Lines = { lines: 0, devices: new Map(), refused: [], skipped: 0, skippedLines: 0 };
+  decode(payload: Buffer, precision: Precision, receivedAt: number, contentType?: string): DecodedLines {
+    const result: DecodedLines = { lines: 0, devices: new Map(), refused: [], skipped: 0, skippedLines: 0 };
     const { devices, refused } = result;
     const { text, rule } = decodeReplacing(payload, charsetOf(contentType));
     const parser = new LineParser(
@@ -113,7 +113,7 @@ export class LineDecoder {
     return result;
   }
 
-  #seriesOf(devices: Lines['devices'], measurement: string, tags: Map<string, string>): LineSeries {
+  #seriesOf(devices: DecodedLines['devices'], measurement: string, tags: Map<string, string>): LineSeries {
     const deviceTag = this.#deviceTags.find((tag) => tags.has(tag));
     const device = deviceTag === undefined ? measurement : String(tags.get(deviceTag));
     const isDropped = this.#skip.dropsTexts(tags);
@@ -124,7 +124,7 @@ export class LineDecoder {
   }
 
   /** The parser has just read a good line. `result` counts the values. */
-  #leaveOut(parser: LineParser<LineSeries, LineField>, { isDropped }: LineSeries, result: Lines) {
+  #leaveOut(parser: LineParser<LineSeries, LineField>, { isDropped }: LineSeries, result: DecodedLines) {
     const { fields, values, strings, count } = parser;
     const numbers = Array.from({ length: count }, (_, at) => fields[at]?.numbers ?? null);
     const isLineDropped =

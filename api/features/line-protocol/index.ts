@@ -1,13 +1,13 @@
 /** Ingest of line protocol, for clients of InfluxDB such as Telegraf. */
-import { type Core, defineFeature } from '../../feature.ts';
+import { defineFeature, type FeatureContext } from '../../feature.ts';
 import type { LineResult } from '../../ingest/submission.ts';
 import { counted } from '../../observability/index.ts';
-import { LineDecoder, type Lines } from './decoder.ts';
+import { type DecodedLines, LineDecoder } from './decoder.ts';
 import { routes } from './routes.ts';
 import { SCHEMAS } from './schemas.ts';
 import { LineSkip } from './skip.ts';
 
-export const lineProtocol = defineFeature({
+export const lineProtocolFeature = defineFeature({
   name: 'line-protocol',
   tags: { 'line-protocol': 'Ingest of line protocol, for clients of InfluxDB such as Telegraf.' },
   schemas: SCHEMAS,
@@ -24,12 +24,12 @@ export const lineProtocol = defineFeature({
   }),
 });
 
-function lineCounter({ declare }: Core['metrics']) {
+function lineCounter({ declare }: FeatureContext['metrics']) {
   const help =
     'Lines of line protocol by result: stored, refused (in whole or in part), skipped (by LINE_SKIP)';
   const counter = declare.counter('iot_ingest_lines_total', help, 'result');
   counted(counter, 'result', ['stored', 'refused', 'skipped']);
-  return ({ refusedLines, decoded: { lines, skippedLines } }: LineResult<Lines>) => {
+  return ({ refusedLines, decoded: { lines, skippedLines } }: LineResult<DecodedLines>) => {
     counter.inc({ result: 'stored' }, lines - refusedLines - skippedLines);
     counter.inc({ result: 'skipped' }, skippedLines);
     counter.inc({ result: 'refused' }, refusedLines);

@@ -1,15 +1,15 @@
 import type { Request, RequestHandler } from 'express';
 import { z } from 'zod';
 import { MillraceError, refusalText } from '../../../common/errors.ts';
-import type { Core } from '../../feature.ts';
+import type { FeatureContext } from '../../feature.ts';
 import type { Operation } from '../../http/contract/operation.ts';
 import { bodyOf, json, readQuery } from '../../http/index.ts';
 import type { Route } from '../../http/route.ts';
 import type { LineResult } from '../../ingest/submission.ts';
-import type { LineDecoder, Lines, Precision } from './decoder.ts';
+import type { DecodedLines, LineDecoder, Precision } from './decoder.ts';
 import { SCHEMAS } from './schemas.ts';
 
-type Deps = Core & { decoder: LineDecoder; countLines: (result: LineResult<Lines>) => void };
+type Deps = FeatureContext & { decoder: LineDecoder; countLines: (result: LineResult<DecodedLines>) => void };
 
 /** Refused lines that an answer lists with a reason. Further ones are listed only by their numbers. */
 const MAX_REASONS = 100;
@@ -51,11 +51,9 @@ const V1_QUERY = {
 
 const V1_UNITS: Record<string, Precision> = { n: 'ns', u: 'us', µ: 'us' };
 
-/** `POST /api/v2/write`: answers after the commit. */
 export const postV2 = (deps: Deps): RequestHandler =>
   writeLines(deps, (req) => readQuery(req, V2_QUERY).precision);
 
-/** `POST /write`: for clients of InfluxDB 1. */
 export const postV1 = (deps: Deps): RequestHandler =>
   writeLines(deps, (req) => {
     const { precision } = readQuery(req, V1_QUERY);
@@ -91,14 +89,12 @@ function linesRefused({ accepted, refused }: LineResult) {
   });
 }
 
-/** `GET /ping` */
 export const getPing =
   ({ version }: Deps): RequestHandler =>
   (_req, res) => {
     res.set('X-Influxdb-Version', `Millrace ${version}`).status(204).end();
   };
 
-/** `GET /health` */
 export const getInfluxHealth =
   ({ readiness, version }: Deps): RequestHandler =>
   async (_req, res) => {
@@ -114,8 +110,8 @@ export const getInfluxHealth =
 const DESCRIPTION = `Takes line protocol, plain or with \`Content-Encoding: gzip\`, \`deflate\`, \`br\` or \`zstd\`, and answers 204 after the commit.
 
 The device is the first of the tags in \`LINE_DEVICE_TAGS\` that the line has, else its measurement. The sensor is \`measurement.field\`, and the remaining
-tags in the order of their keys: \`modbus.temperature{slave_id=1}\`. Floats, integers, unsigned integers and booleans are stored. Texts, and what
-\`LINE_SKIP\` names, are skipped and counted. Times are cut to milliseconds.
+tags in the order of their keys: \`modbus.temperature{slave_id=1}\`. Floats, integers, unsigned integers and booleans are stored. Texts, and values that
+\`LINE_SKIP\` leaves out, are skipped and counted. Times are cut to milliseconds.
 
 If some lines are refused, the others are stored: the problem \`lines_refused\` has their numbers. After \`busy\`, wait for the seconds in
 \`Retry-After\`.`;
@@ -168,7 +164,7 @@ export const pingInflux: Operation = {
   id: 'pingInflux',
   tag: 'line-protocol',
   scope: 'open',
-  summary: 'Whether this process serves HTTP, for clients of InfluxDB',
+  summary: 'Answers if this process serves HTTP, for clients of InfluxDB',
   answers: { 204: {} },
   problems: [],
 };
@@ -177,7 +173,7 @@ export const readInfluxHealth: Operation = {
   id: 'readInfluxHealth',
   tag: 'line-protocol',
   scope: 'open',
-  summary: 'Whether this process is ready, for clients of InfluxDB',
+  summary: 'The readiness of this process, for clients of InfluxDB',
   answers: { 200: json(SCHEMAS.InfluxHealth), 503: json(SCHEMAS.InfluxHealth) },
   problems: [],
 };

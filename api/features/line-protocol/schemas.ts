@@ -7,6 +7,6 @@ const InfluxHealth = z
     message: z.string(),
     version: z.string(),
   })
-  .meta({ description: 'Whether this process is ready for writes.' });
+  .meta({ description: 'The readiness of this process for writes.' });
 
 export const SCHEMAS = { InfluxHealth };

@@ -1,7 +1,7 @@
 /** Writes finished days as Parquet files (setting `STREAM_PARQUET`). */
 import { defineFeature } from '../../feature.ts';
 
-export const parquet = defineFeature({
+export const parquetFeature = defineFeature({
   name: 'parquet',
   async create(core) {
     const { config, store, clockGuard, periods } = core;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Config, ParquetPlace } from '../../../common/settings/config.ts';
 import { closingOf, DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.ts';
-import { createClosedHours, createLeases, iteratePages, Rounds, Steps } from '../../background/index.ts';
+import { createHourCompletion, createLeases, iteratePages, Rounds, Steps } from '../../background/index.ts';
 import { exportedSensor, readSensors } from '../../columns/index.ts';
 import type { Samples } from '../../columns/rows.ts';
 import { createReading } from '../../history/reading/index.ts';
@@ -50,7 +50,7 @@ export function createParquetOut(
     },
   });
   const progress = createProgress({ target, groups, clock: clockGuard });
-  const closedHours = createClosedHours({
+  const closedHours = createHourCompletion({
     groups,
     clock: clockGuard,
     steps,

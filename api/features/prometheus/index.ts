@@ -7,7 +7,7 @@ import { SCHEMAS } from './schemas.ts';
 
 const MAX_CONCURRENT = 8;
 
-export const prometheus = defineFeature({
+export const prometheusFeature = defineFeature({
   name: 'prometheus',
   tags: { prometheus: 'Samples for clients of Prometheus, such as Grafana.' },
   schemas: SCHEMAS,

@@ -5,16 +5,16 @@ import type { Operation } from '../../http/contract/operation.ts';
 import { abortOnClose, json } from '../../http/index.ts';
 import type { Route } from '../../http/route.ts';
 import { type Labels, NAME_LABEL, parseSelector } from './expression.ts';
-import { METRIC, selectMatching } from './labels.ts';
+import { METRIC_NAME, selectMatching } from './labels.ts';
 import { PatternBudget } from './matchers.ts';
 import type { PrometheusDeps } from './requests.ts';
 import {
   getAndPost,
-  LIMIT,
+  LIMIT_PARAMETER,
   operationOf,
   PROMETHEUS_PATH,
   parametersOf,
-  success,
+  successBody,
   withPrometheusErrors,
 } from './requests.ts';
 import { SCHEMAS } from './schemas.ts';
@@ -33,10 +33,9 @@ const MATCH = {
       example: ['millrace_value{site="Office"}'],
       means: { type: 'array', items: { type: 'string', minLength: 1 }, maxItems: MAX_SELECTORS },
     }),
-  limit: LIMIT,
+  limit: LIMIT_PARAMETER,
 };
 
-/** `/prometheus/api/v1/series` */
 export const getSeries = (deps: PrometheusDeps): RequestHandler =>
   withPrometheusErrors(async (req, res) => {
     const { 'match[]': texts, limit } = await parametersOf(req, res, MATCH);
@@ -50,14 +49,12 @@ export const getSeries = (deps: PrometheusDeps): RequestHandler =>
           `More than ${most} series. Send a limit, or select fewer.`,
         );
     });
-    if (!res.closed) res.json(success(series));
+    if (!res.closed) res.json(successBody(series));
   });
 
-/** `/prometheus/api/v1/labels` */
 export const getLabels = (deps: PrometheusDeps): RequestHandler =>
   withPrometheusErrors((req, res) => answerTexts(deps, req, res, (labels) => Object.keys(labels)));
 
-/** `/prometheus/api/v1/label/{label}/values` */
 export const getLabelValues = (deps: PrometheusDeps): RequestHandler =>
   withPrometheusErrors((req, res) =>
     answerTexts(deps, req, res, (labels) => labels[String(req.params['label'])] ?? []),
@@ -75,7 +72,7 @@ async function answerTexts(
   await eachSensor(deps, { res, texts }, (labels) => {
     for (const text of [textsOf(labels)].flat()) found.add(text);
   });
-  if (!res.closed) res.json(success([...found].sort().slice(0, limit || undefined)));
+  if (!res.closed) res.json(successBody([...found].sort().slice(0, limit || undefined)));
 }
 
 /**
@@ -84,7 +81,7 @@ async function answerTexts(
  */
 async function eachSensor(
   deps: PrometheusDeps,
-  { res, texts = [`{${NAME_LABEL}="${METRIC}"}`] }: { res: Response; texts: string[] | undefined },
+  { res, texts = [`{${NAME_LABEL}="${METRIC_NAME}"}`] }: { res: Response; texts: string[] | undefined },
   onLabels: (labels: Labels) => void,
 ) {
   const accepts = (labels: Labels) => {
@@ -99,35 +96,38 @@ async function eachSensor(
   await deps.promql(res, () => abortOnClose(res, read));
 }
 
-/** `/prometheus/api/v1/metadata` */
 export const getMetadata = (): RequestHandler => (req, res) => {
   const { metric } = req.query;
-  const isKnown = metric === undefined || metric === '' || metric === METRIC;
-  res.json(success(isKnown ? { [METRIC]: [{ type: 'gauge', help: 'A value of a sensor.', unit: '' }] } : {}));
+  const isKnown = metric === undefined || metric === '' || metric === METRIC_NAME;
+  res.json(
+    successBody(
+      isKnown ? { [METRIC_NAME]: [{ type: 'gauge', help: 'A value of a sensor.', unit: '' }] } : {},
+    ),
+  );
 };
 
 const OF_SELECTED =
   'of the sensors that at least one `match[]` selects (default: all sensors), at all times.';
 
-export const series = operationOf('prometheusSeries', 'The labels of series', {
+export const listSeries = operationOf('prometheusSeries', 'The labels of series', {
   query: MATCH,
   answer: json(SCHEMAS.PrometheusSeries),
   description: `The labels ${OF_SELECTED}`,
 });
 
-export const labels = operationOf('prometheusLabels', 'The names of labels', {
+export const listLabels = operationOf('prometheusLabels', 'The names of labels', {
   query: MATCH,
   answer: json(SCHEMAS.PrometheusTexts),
   description: `The names of the labels ${OF_SELECTED}`,
 });
 
-export const labelValues = operationOf('prometheusLabelValues', 'The values of a label', {
+export const listLabelValues = operationOf('prometheusLabelValues', 'The values of a label', {
   query: MATCH,
   answer: json(SCHEMAS.PrometheusTexts),
   description: `The values of a label ${OF_SELECTED}`,
 });
 
-export const metadata: Operation = {
+export const readMetadata: Operation = {
   id: 'prometheusMetadata',
   tag: 'prometheus',
   scope: 'read',
@@ -140,13 +140,18 @@ export const metadata: Operation = {
 };
 
 export const routes: Array<Route<PrometheusDeps>> = [
-  ...getAndPost('series', getSeries, series),
-  ...getAndPost('labels', getLabels, labels),
+  ...getAndPost('series', getSeries, listSeries),
+  ...getAndPost('labels', getLabels, listLabels),
   {
     method: 'get',
     path: `${PROMETHEUS_PATH}/api/v1/label/{label}/values`,
-    operation: labelValues,
+    operation: listLabelValues,
     handler: getLabelValues,
   },
-  { method: 'get', path: `${PROMETHEUS_PATH}/api/v1/metadata`, operation: metadata, handler: getMetadata },
+  {
+    method: 'get',
+    path: `${PROMETHEUS_PATH}/api/v1/metadata`,
+    operation: readMetadata,
+    handler: getMetadata,
+  },
 ];

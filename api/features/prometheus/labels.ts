@@ -6,14 +6,21 @@ import { type Labels, NAME_LABEL } from './expression.ts';
 import type { Matcher } from './matchers.ts';
 import type { PrometheusDeps } from './requests.ts';
 
-export const METRIC = 'millrace_value';
+export const METRIC_NAME = 'millrace_value';
 
 /** A query with more devices reads the whole fleet. */
 const MAX_DEVICES = 100;
 
 /** Labels that the sensor does not have are missing. No label is inherited, because a query may ask for `constructor`. */
-export function labelsOf({ deviceName, deviceId, name, id, type, unit, site }: LatestRow): Labels {
-  const all = { [NAME_LABEL]: METRIC, device: deviceName ?? deviceId, sensor: name ?? id, type, unit, site };
+export function metricLabels({ deviceName, deviceId, name, id, type, unit, site }: LatestRow): Labels {
+  const all = {
+    [NAME_LABEL]: METRIC_NAME,
+    device: deviceName ?? deviceId,
+    sensor: name ?? id,
+    type,
+    unit,
+    site,
+  };
   const own = Object.fromEntries(
     Object.entries(all).filter((entry): entry is [string, string] => Boolean(entry[1])),
   );
@@ -35,7 +42,7 @@ export async function selectMatching(
 ): Promise<SelectedSensor[]> {
   const [matchers = []] = selectors.length === 1 ? selectors : [];
   const name = matchers.find(({ label }) => label === NAME_LABEL);
-  if (name && !name.accepts(METRIC)) return [];
+  if (name && !name.accepts(METRIC_NAME)) return [];
   const [devices, sites, types] = ['device', 'site', 'type'].map((label) => allowedValues(matchers, label));
   // No label has a text that is no name.
   if ([devices, sites, types].some((texts) => texts && !texts.some((text) => text === '' || isName(text))))
@@ -51,7 +58,7 @@ export async function selectMatching(
     ...options,
     skipsUnknown: true,
     accepts(row) {
-      const labels = labelsOf(row);
+      const labels = metricLabels(row);
       return selectors.some((each) => matches(labels, each)) && accepts(labels);
     },
   });

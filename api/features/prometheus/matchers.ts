@@ -13,7 +13,7 @@ const LIMITS = { characters: 1000, work: 2000, instructions: 300 };
 /** In addition to one for each character: each class such as `\p{L}`, and each range that ignores case, such as `(?i)[a-z]`. */
 const WORK = { unicodeClass: 20, foldedRange: 300 };
 
-/** What the regular expressions of one request may still take. */
+/** The rest of the budget for the regular expressions of one request. */
 export class PatternBudget {
   #work = LIMITS.work;
   #instructions = LIMITS.instructions;

@@ -5,15 +5,15 @@ import { abortOnClose, json, sendPieces } from '../../http/index.ts';
 import type { Route } from '../../http/route.ts';
 import { durationOf } from './durations.ts';
 import { type Expression, parseExpression } from './expression.ts';
-import { METRIC } from './labels.ts';
+import { METRIC_NAME } from './labels.ts';
 import type { PrometheusDeps } from './requests.ts';
 import {
   getAndPost,
-  LIMIT,
+  LIMIT_PARAMETER,
   operationOf,
   parametersOf,
-  success,
-  time,
+  successBody,
+  timeParameter,
   withPrometheusErrors,
 } from './requests.ts';
 import { SCHEMAS } from './schemas.ts';
@@ -38,17 +38,17 @@ const EXPRESSION = z.string().meta({
 
 const INSTANT_QUERY = {
   query: EXPRESSION,
-  time: time(
+  time: timeParameter(
     'The instant of evaluation: Unix seconds, or RFC 3339. Without it, the instant is now.',
     '1795680000',
   ).optional(),
-  limit: LIMIT,
+  limit: LIMIT_PARAMETER,
 };
 
 const RANGE_QUERY = {
   query: EXPRESSION,
-  start: time('The first step: Unix seconds, or RFC 3339.', '1795680000'),
-  end: time(
+  start: timeParameter('The first step: Unix seconds, or RFC 3339.', '1795680000'),
+  end: timeParameter(
     'No step is later than this instant, which is included: Unix seconds, or RFC 3339.',
     '1795683600',
   ),
@@ -58,10 +58,9 @@ const RANGE_QUERY = {
     example: '15s',
     means: { type: 'string' },
   }),
-  limit: LIMIT,
+  limit: LIMIT_PARAMETER,
 };
 
-/** `/prometheus/api/v1/query_range` */
 export const getRange = (deps: PrometheusDeps): RequestHandler =>
   withPrometheusErrors(async (req, res) => {
     const { query: text, start, end, step: width, limit } = await parametersOf(req, res, RANGE_QUERY);
@@ -74,7 +73,7 @@ export const getRange = (deps: PrometheusDeps): RequestHandler =>
     const answer = async (signal: AbortSignal) => {
       const expression = parseExpression(text);
       const windows = windowsOf(expression, { start, end, step: width });
-      const begin = '{"status":"success","data":{"resultType":"matrix","result":[';
+      const begin = '{"status":"successBody","data":{"resultType":"matrix","result":[';
       const read = evaluate(deps, expression, { windows, signal });
       return sendPieces(res, { begin, end: ']}}', signal }, pieces(read, windows, limit));
     };
@@ -90,12 +89,11 @@ export const getRange = (deps: PrometheusDeps): RequestHandler =>
     }
   });
 
-/** `/prometheus/api/v1/query` */
 export const getInstant = (deps: PrometheusDeps): RequestHandler =>
   withPrometheusErrors(async (req, res) => {
     const { query: text, time: instant = deps.clock(), limit } = await parametersOf(req, res, INSTANT_QUERY);
     if (text.replaceAll(/\s/g, '') === TEST_EXPRESSION)
-      return void res.json(success({ resultType: 'scalar', result: [instant / 1000, '2'] }));
+      return void res.json(successBody({ resultType: 'scalar', result: [instant / 1000, '2'] }));
     async function answer(signal: AbortSignal) {
       const expression = parseExpression(text);
       const windows = windowsOf(expression, { start: instant, end: instant, step: 1 });
@@ -105,7 +103,7 @@ export const getInstant = (deps: PrometheusDeps): RequestHandler =>
         const [value = null] = values;
         if (value !== null) result.push({ metric: labels, value: [instant / 1000, String(value)] });
       }
-      res.json(success({ resultType: 'vector', result }));
+      res.json(successBody({ resultType: 'vector', result }));
     }
     await deps.promql(res, () => abortOnClose(res, answer));
   });
@@ -123,7 +121,7 @@ async function* takeFirst<T>(items: AsyncIterable<T>, limit: number = 0): AsyncG
   }
 }
 
-const DESCRIPTION = `Millrace answers a part of PromQL, for clients of Prometheus such as Grafana and \`promtool\`. One metric, \`${METRIC}\`, contains the values of all
+const DESCRIPTION = `Millrace answers a part of PromQL, for clients of Prometheus such as Grafana and \`promtool\`. One metric, \`${METRIC_NAME}\`, contains the values of all
 sensors. Its labels are \`device\`, \`sensor\`, \`type\`, \`unit\` and \`site\`. A device or sensor without a name appears with its id.
 
 - Supported are selectors, \`avg_over_time\`, \`min_over_time\`, \`max_over_time\`, \`sum_over_time\`, \`count_over_time\`, \`first_over_time\` and
@@ -132,19 +130,19 @@ sensors. Its labels are \`device\`, \`sensor\`, \`type\`, \`unit\` and \`site\`.
 - A selector has at most 30 matchers. A regular expression has at most 1,000 characters, and those of a request at most 300 instructions of RE2. A list of texts such as \`(a|b)\` does not count.
 - A selector without a window takes the newest value of the 5 minutes before the step, or of the whole step if it is longer.`;
 
-export const rangeQuery = operationOf('prometheusRange', 'Values of series at each step of a range', {
+export const queryRange = operationOf('prometheusRange', 'Values of series at each step of a range', {
   query: RANGE_QUERY,
   answer: json(SCHEMAS.PrometheusMatrix),
   description: DESCRIPTION,
 });
 
-export const instantQuery = operationOf('prometheusInstant', 'Values of series at an instant', {
+export const queryInstant = operationOf('prometheusInstant', 'Values of series at an instant', {
   query: INSTANT_QUERY,
   answer: json(SCHEMAS.PrometheusVector),
   description: DESCRIPTION,
 });
 
 export const routes: Array<Route<PrometheusDeps>> = [
-  ...getAndPost('query_range', getRange, rangeQuery),
-  ...getAndPost('query', getInstant, instantQuery),
+  ...getAndPost('query_range', getRange, queryRange),
+  ...getAndPost('query', getInstant, queryInstant),
 ];

@@ -3,14 +3,14 @@ import type { Request, RequestHandler, Response } from 'express';
 import { type ZodObject, type ZodRawShape, z } from 'zod';
 import { MillraceError } from '../../../common/errors.ts';
 import { parseTime } from '../../../common/times.ts';
-import type { Core } from '../../feature.ts';
+import type { FeatureContext } from '../../feature.ts';
 import type { Content, Operation } from '../../http/contract/operation.ts';
 import { bodyOf, checkEncoding, json, readParameters } from '../../http/index.ts';
 import type { WaitingLimit } from '../../http/long-requests.ts';
 import type { Route } from '../../http/route.ts';
 import { SCHEMAS } from './schemas.ts';
 
-export type PrometheusDeps = Core & { promql: WaitingLimit };
+export type PrometheusDeps = FeatureContext & { promql: WaitingLimit };
 
 const MAX_BODY_BYTES = 64 * 1024;
 
@@ -30,10 +30,10 @@ const instant = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
-export const time = (description: string, example: string) =>
+export const timeParameter = (description: string, example: string) =>
   instant.meta({ description, example, means: { type: 'string' } });
 
-export const LIMIT = z
+export const LIMIT_PARAMETER = z
   .string()
   .regex(/^\d{1,9}$/, 'a whole number')
   .transform(Number)
@@ -75,7 +75,7 @@ export const withPrometheusErrors =
     }
   };
 
-export const success = (data: unknown) => ({ status: 'success', data });
+export const successBody = (data: unknown) => ({ status: 'success', data });
 
 /** For a route whose parameters are in the query string. */
 export const operationOf = (

@@ -1,5 +1,5 @@
 import type { SeriesOperator } from './expression.ts';
-import { average, finite } from './windows.ts';
+import { average, finiteOrNull } from './windows.ts';
 
 /** Null: no series has a value at the step, or the sum is too large for a double. */
 export const aggregateSeries = (
@@ -8,7 +8,7 @@ export const aggregateSeries = (
 ): Array<number | null> =>
   Array.from({ length: series[0]?.length ?? 0 }, (_, step) => {
     const values = series.map((column) => column[step] ?? null).filter((value) => value !== null);
-    return values.length === 0 ? null : finite(OPERATORS[operator](values));
+    return values.length === 0 ? null : finiteOrNull(OPERATORS[operator](values));
   });
 
 function sumOf(values: number[]) {

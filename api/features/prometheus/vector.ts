@@ -1,17 +1,17 @@
 import { MillraceError } from '../../../common/errors.ts';
 import { byNames, cutRange } from '../../http/index.ts';
 import { type Expression, type Labels, NAME_LABEL } from './expression.ts';
-import { labelsOf, selectMatching } from './labels.ts';
+import { metricLabels, selectMatching } from './labels.ts';
 import type { PrometheusDeps } from './requests.ts';
 import { aggregateSeries } from './series-aggregation.ts';
 import type { Windows } from './windows.ts';
 
 export const MAX_SERIES = 10_000;
 
-/** Of one series, at about 100 bytes each. */
+/** The limit for one series, at about 100 bytes each. */
 const MAX_BINS = 100_000;
 
-/** Of all series of one answer, and of the additions of these bins to windows. */
+/** The limit for all series of one answer, and for the additions of these bins to windows. */
 const MAX_CELLS = 1_000_000;
 
 /** At least one value is not null. `values`: one for each window. */
@@ -41,7 +41,7 @@ export async function* evaluate(
   })) {
     const values = windows.valuesOf(bins, aggregate);
     if (values.every((value) => value === null)) continue;
-    const labels = shownLabels(labelsOf(sensor.row), expression);
+    const labels = shownLabels(metricLabels(sensor.row), expression);
     if (!group) yield { labels, values };
     else {
       const key = JSON.stringify(labels);

@@ -89,7 +89,7 @@ export class Windows {
       result = mergeAggregates(aggregate, { result, total, value, count });
       total += count;
     }
-    return finite(result);
+    return finiteOrNull(result);
   }
 }
 
@@ -124,4 +124,4 @@ export const average = (sum: number, count: number, ofParts: () => number) =>
   Number.isFinite(sum) ? sum / count : ofParts();
 
 /** Null: too large for a double. */
-export const finite = (value: number | null): number | null => (Number.isFinite(value) ? value : null);
+export const finiteOrNull = (value: number | null): number | null => (Number.isFinite(value) ? value : null);

@@ -1,6 +1,6 @@
 import type { Response } from 'express';
 import { formatTime } from '../../../common/times.ts';
-import type { Kind, TableColumn } from '../../columns/table.ts';
+import type { ColumnKind, TableColumn } from '../../columns/table.ts';
 import type { Group } from '../../history/reading/aligned.ts';
 import type { Aggregate, Bins } from '../../history/reading/bins.ts';
 import type { Grid } from '../../history/reading/grid.ts';
@@ -55,7 +55,7 @@ export const columnsOf = ({ group, aggregates }: AlignedShape): string[] => [
 export const typedColumnsOf = (shape: AlignedShape): TableColumn[] =>
   columnsOf(shape).map((name) => ({ name, kind: kindOf(name, shape) }));
 
-function kindOf(name: string, { group }: AlignedShape): Kind {
+function kindOf(name: string, { group }: AlignedShape): ColumnKind {
   if (name === 'ts') return 'time';
   if (LABELS[group].includes(name)) return 'text';
   return name === 'count' ? 'count' : 'number';

@@ -9,7 +9,7 @@ const MAX_CONCURRENT = 8;
 
 const BUSY = 'This process answers as many queries of many sensors as it can; try again later.';
 
-export const query = defineFeature({
+export const queryFeature = defineFeature({
   name: 'query',
   schemas: SCHEMAS,
   routes,

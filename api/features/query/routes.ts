@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { parseDuration } from '../../../common/durations.ts';
 import { MillraceError } from '../../../common/errors.ts';
 import { COLUMN_FORMATS } from '../../columns/index.ts';
-import type { Core } from '../../feature.ts';
+import type { FeatureContext } from '../../feature.ts';
 import type { CalendarUnit, Grid } from '../../history/reading/grid.ts';
 import {
   addGroups,
@@ -42,7 +42,7 @@ import {
 } from './answers.ts';
 import { SCHEMAS } from './schemas.ts';
 
-type Deps = Core & { queries: ConcurrencyLimit };
+type Deps = FeatureContext & { queries: ConcurrencyLimit };
 
 /**
  * Limits of one answer: sensors, sensors that are read to find them, bins, and cells (sensors times bins). A month of 1,000 sensors by
@@ -133,7 +133,6 @@ export const QUERY = {
   }),
 };
 
-/** `GET /query`: aggregates many sensors in the same bins. */
 export const getQuery =
   (deps: Deps): RequestHandler =>
   async (req, res) => {
@@ -218,7 +217,7 @@ function checkCells(sensors: number, bins: number) {
   );
 }
 
-export const query: Operation = {
+export const querySensors: Operation = {
   id: 'query',
   tag: 'measurements',
   scope: 'read',
@@ -259,5 +258,5 @@ The answer is a stream. If reading fails, the connection breaks. So an answer th
 };
 
 export const routes: Array<Route<Deps>> = [
-  { method: 'get', path: '/api/v1/query', operation: query, handler: getQuery },
+  { method: 'get', path: '/api/v1/query', operation: querySensors, handler: getQuery },
 ];

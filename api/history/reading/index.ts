@@ -53,14 +53,14 @@ export function createReading(store: Pick<Store, 'samples' | 'packed' | 'scans' 
 export type Reading = ReturnType<typeof createReading>;
 
 /** In ms. Outdated progress causes no wrong answer, but more hours than necessary are read from both history and `message`. */
-const KEPT_MS = 5000;
+const PROGRESS_CACHE_MS = 5000;
 
 function rememberPackedUntil(store: Pick<Store['packProgress'], 'read'>): (group: number) => Promise<number> {
   const groups: Map<number, { at: number; packedUntil: Promise<number> }> = new Map();
   return (group) => {
     const now = performance.now();
     const known = groups.get(group);
-    if (known && now - known.at < KEPT_MS) return known.packedUntil;
+    if (known && now - known.at < PROGRESS_CACHE_MS) return known.packedUntil;
     const packedUntil = store.read(group).then((progress) => progress.packedUntil);
     const entry = { at: now, packedUntil };
     groups.set(group, entry);

@@ -137,7 +137,7 @@ export const CHANNELS = {
     action: 'send',
     qos: 0,
     address: 'iot/live/{device}/status',
-    title: 'Whether a device is online, for Home Assistant',
+    title: 'The availability of a device, for Home Assistant',
     description: 'Retained. Published if `HOME_ASSISTANT_PREFIX` is set. Empty after the device is retired.',
     parameters: { device: NAMED },
     messages: {
@@ -196,7 +196,7 @@ export const CHANNELS = {
     action: 'send',
     qos: 0,
     address: 'iot/live/readers/{process}',
-    title: 'What the readers of a process follow',
+    title: 'The devices that the readers of a process follow',
     description:
       'Every five seconds while a process has readers, and after each change, at an external broker. An announcement counts for 16 s. Only processes of the installation may publish here.',
     parameters: { process: { description: 'A name that the process has drawn at its start.' } },
@@ -245,7 +245,7 @@ export const CHANNELS = {
     action: 'send',
     qos: 1,
     address: 'spBv1.0/STATE/{host}',
-    title: 'Whether Millrace listens to edge nodes',
+    title: 'The state of Millrace as the host of edge nodes',
     description: 'Retained. The last will is the same message with `false`.',
     parameters: {
       host: { description: 'The id of Millrace as a host application.', examples: ['millrace'] },

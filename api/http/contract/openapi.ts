@@ -20,7 +20,7 @@ now such as \`-1h\` (\`ms\`, \`s\`, \`m\`, \`h\`, \`d\`, \`y\`) and \`now\`. Ran
 \`[from, to)\`. A UUID or a percent-encoded name addresses a device or a sensor. Every page except the last one
 has a cursor, \`next\`, and may be short. An error is a problem document (RFC 9457) with a stable \`code\`.`;
 
-/** What the core, or a feature, adds to the document. */
+/** The part of the document that the core or a feature adds. */
 export interface Contract {
   /** groups of routes with their descriptions */
   tags?: Record<string, string>;

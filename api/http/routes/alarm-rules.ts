@@ -24,7 +24,6 @@ const RULE_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 const NOT_FOUND = 'There is no such rule.';
 
-/** `GET /alarm-rules` */
 export const getRules =
   ({ alarms }: AlarmDeps): RequestHandler =>
   async (req, res) => {
@@ -33,7 +32,6 @@ export const getRules =
     res.json({ items: alarms.rules.list().map(ruleItem).sort(byName) });
   };
 
-/** `POST /alarm-rules` */
 export const postRule =
   ({ alarms, clock, logger }: AlarmDeps): RequestHandler =>
   async (req, res) => {
@@ -53,7 +51,6 @@ export const postRule =
     res.status(201).json(ruleItem(rule));
   };
 
-/** `PUT /alarm-rules/{rule_id}` */
 export const putRule =
   ({ alarms, clock, logger }: AlarmDeps): RequestHandler =>
   async (req, res) => {
@@ -85,7 +82,6 @@ export const TEST = {
   sensor: fields.id.meta({ description: 'Only this sensor of `device`.' }),
 };
 
-/** `POST /alarm-rules/test`: computes when a rule would have opened alarms. */
 export const postTest =
   (deps: AlarmDeps): RequestHandler =>
   async (req, res) => {

@@ -52,7 +52,6 @@ export const LIST = {
 /** Start of an alarm, and the number of alarms with that start that earlier pages have read. */
 export type Place = { until: number; skip: number };
 
-/** `GET /alarms`: newest first. */
 export const getAlarms =
   (deps: AlarmDeps): RequestHandler =>
   async (req, res) => {
@@ -138,7 +137,6 @@ async function* inChunks<K extends EpisodeKey>(keys: K[], read: (keys: K[]) => P
   }
 }
 
-/** `GET /alarms/{alarm_id}/events`: the changes of an alarm, and who made them. */
 export const getAlarmEvents =
   ({ store }: AlarmDeps): RequestHandler =>
   async (req, res) => {
@@ -155,7 +153,6 @@ export const getAlarmEvents =
     res.json({ items });
   };
 
-/** `POST /alarms/{alarm_id}/acknowledge`: a person takes care of the alarm. */
 export const postAcknowledgement =
   ({ alarms, logger }: AlarmDeps): RequestHandler =>
   async (req, res) => {
@@ -188,7 +185,6 @@ export const postShelving =
     res.json(alarms.toItem(alarm));
   };
 
-/** `GET /alarm-deliveries`: deliveries that receivers have not accepted. */
 export const getDeliveries =
   ({ store, clock }: AlarmDeps): RequestHandler =>
   async (req, res) => {
@@ -213,7 +209,6 @@ export const getDeliveries =
 /** For device and sensor. No real one has this id. */
 const TEST_ID = Buffer.alloc(16);
 
-/** `POST /alarm-deliveries/test`: sends a made-up alarm to the receivers. */
 export const postDeliveryTest =
   ({ alarms, clock, logger }: AlarmDeps): RequestHandler =>
   async (req, res) => {
@@ -283,7 +278,7 @@ export const listAlarmEvents: Operation = {
   id: 'listAlarmEvents',
   tag: 'alarms',
   scope: 'read',
-  summary: 'What happened to an alarm, and who did it',
+  summary: 'The changes of an alarm, with the user of each',
   answers: { 200: json(SCHEMAS.AlarmEvents) },
   problems: ['bad_parameter', 'not_found', 'unavailable'],
 };

@@ -20,7 +20,6 @@ type CredentialDeps = RouteContext & { credentials: CredentialService };
 
 const SCOPE = JSON.stringify(['credentials']);
 
-/** `GET /credentials` */
 export const getCredentials =
   ({ credentials, cursors }: CredentialDeps): RequestHandler =>
   async (req, res) => {
@@ -30,7 +29,6 @@ export const getCredentials =
     res.json({ items: rows.map(credentialItem), next: next && cursors.seal(SCOPE, next) });
   };
 
-/** `POST /credentials` */
 export const postCredential =
   ({ credentials, logger }: CredentialDeps): RequestHandler =>
   async (req, res) => {
@@ -40,7 +38,6 @@ export const postCredential =
     res.status(201).json(issuedItem(issued));
   };
 
-/** `POST /credentials/{device}/rotate` */
 export const postRotation =
   ({ credentials, logger }: CredentialDeps): RequestHandler =>
   async (req, res) => {
@@ -50,7 +47,6 @@ export const postRotation =
     res.json(issuedItem(issued));
   };
 
-/** `DELETE /credentials/{device}` */
 export const deleteCredential =
   ({ credentials, logger }: CredentialDeps): RequestHandler =>
   async (req, res) => {

@@ -85,7 +85,6 @@ export const getDevices =
     res.json({ items: rows, next: next && cursors.seal(scope, next) });
   };
 
-/** `GET /devices/{device}`: with its sensors. */
 export const getDevice =
   (deps: RouteContext): RequestHandler =>
   async (req, res) => {
@@ -107,7 +106,6 @@ async function readItem({ store, clock }: Pick<RouteContext, 'store' | 'clock'>,
   };
 }
 
-/** `PUT /devices/{device}`: registers the device if it is new. */
 export const putDevice =
   (deps: RouteContext): RequestHandler =>
   async (req, res) => {
@@ -125,7 +123,6 @@ export const putDevice =
     res.json(await readItem(deps, device));
   };
 
-/** `PATCH /devices/{device}/sensors/{sensor}` */
 export const patchSensor =
   (deps: RouteContext): RequestHandler =>
   async (req, res) => {
@@ -147,7 +144,6 @@ export const patchSensor =
 const readDescription = async (req: Request, res: Response, limit: number): Promise<Buffer> =>
   Buffer.from(await readJsonText(req, res, limit));
 
-/** `DELETE /devices/{device}`: retires the device. */
 export const deleteDevice =
   ({ retire, stream, logger }: DeviceRouteDeps): RequestHandler =>
   async (req, res) => {
@@ -160,7 +156,6 @@ export const deleteDevice =
     res.status(204).end();
   };
 
-/** `GET /devices/{device}/sensors/{sensor}` */
 export const getSensor =
   (deps: RouteContext): RequestHandler =>
   async (req, res) => {
@@ -308,7 +303,6 @@ export const readSensor: Operation = {
   problems: ['bad_parameter', 'bad_id', 'not_found', 'unavailable'],
 };
 
-/** `GET /devices/{device}/events`: births, online times and offline times, newest first. */
 export const getEvents =
   (deps: RouteContext): RequestHandler =>
   async (req, res) => {

@@ -24,7 +24,6 @@ type FleetDeps = RouteContext & {
   mqtt: BrokerAddress;
 };
 
-/** `GET /fleet` */
 export function getFleet({ store, clock }: RouteContext): RequestHandler {
   const fleet = createFleetCount({ tally: store.fleet.tally, groups: store.groups, clock });
   return async (req, res) => {
@@ -39,7 +38,7 @@ const MAX_AGE_MS = 10_000;
 /** Age of an answer in ms from which a new count starts. The old answer is still served meanwhile, so a regular client never waits. */
 const RECOUNT_MS = 5000;
 
-/** Of types, and of sites: those with the most sensors are listed. */
+/** The limit of listed types, and of sites. Those with the most sensors are listed. */
 const MAX_TERMS = 1000;
 
 export type SensorCount = { sensors: number; types: Map<string, number>; sites: Map<string, number> };
@@ -202,7 +201,6 @@ An item that goes on ends now.`,
   problems: ['bad_parameter', 'bad_range', 'unavailable'],
 };
 
-/** `GET /pipeline/unwatched`: periods in which no process received samples and evaluated alarms. */
 export const getUnwatchedTime =
   (deps: FleetDeps): RequestHandler =>
   async (req, res) => {
@@ -218,7 +216,6 @@ export const getUnwatchedTime =
     });
   };
 
-/** `GET /pipeline/recent`: rates of the last five minutes. */
 export const getRecentStats =
   ({ stats }: FleetDeps): RequestHandler =>
   (req, res) => {
@@ -226,7 +223,6 @@ export const getRecentStats =
     res.json({ items: stats.recent() });
   };
 
-/** `GET /pipeline`: state of the processes, the database and the broker. */
 export const getPipeline =
   ({ store, clock, config, mqtt }: FleetDeps): RequestHandler =>
   async (req, res) => {

@@ -160,7 +160,6 @@ refused, the problem has the code of that refusal. After \`busy\`, wait for the 
   problems: [...REFUSAL_CODES, 'bad_parameter', 'refused', 'busy', 'unavailable'],
 };
 
-/** `GET /devices/{device}/sensors/{sensor}/series`: a signal, reduced to a requested number of points. */
 export const getSeries =
   (deps: RouteContext): RequestHandler =>
   async (req, res) => {

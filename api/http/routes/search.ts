@@ -16,7 +16,6 @@ export const QUERY = {
   limit: fields.results,
 };
 
-/** `GET /search`: sites, devices and sensors by any part of their names. */
 export function getSearch({
   store,
   stream,

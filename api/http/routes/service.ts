@@ -10,12 +10,10 @@ export interface ServiceDeps {
   metrics: Metrics;
 }
 
-/** `GET /healthz`: reports only that this process runs. */
 export const getHealth = (): RequestHandler => (_req, res) => {
   res.json({ status: 'alive' });
 };
 
-/** `GET /readyz` */
 export const getReadiness =
   ({ readiness }: ServiceDeps): RequestHandler =>
   async (_req, res) => {
@@ -23,7 +21,6 @@ export const getReadiness =
     res.status(state.ready ? 200 : 503).json(state);
   };
 
-/** `GET /metrics` */
 export const getMetrics =
   ({ metrics }: ServiceDeps): RequestHandler =>
   async (_req, res) => {
@@ -34,7 +31,7 @@ export const readHealth: Operation = {
   id: 'readHealth',
   tag: 'operation',
   scope: 'open',
-  summary: 'Whether this process is alive',
+  summary: 'Answers if this process is alive',
   answers: { 200: json(SCHEMAS.Alive) },
   problems: [],
 };
@@ -43,7 +40,7 @@ export const readReadiness: Operation = {
   id: 'readReadiness',
   tag: 'operation',
   scope: 'open',
-  summary: 'Whether this process is ready, and its checks',
+  summary: 'The readiness of this process, with its checks',
   answers: { 200: json(SCHEMAS.Readiness), 503: json(SCHEMAS.Readiness) },
   problems: [],
 };
@@ -87,10 +84,8 @@ export interface DocumentDeps {
   asyncApi: object;
 }
 
-/** `GET /openapi.json` */
 export const getOpenApi = ({ openApi }: DocumentDeps) => answerWith(openApi);
 
-/** `GET /asyncapi.json` */
 export const getAsyncApi = ({ asyncApi }: DocumentDeps) => answerWith(asyncApi);
 
 const answerWith =

@@ -12,7 +12,6 @@ import type { Route, RouteContext } from '../route.ts';
 /** In bytes. The longest token, all characters escaped, fits. */
 const MAX_BYTES = 32 * 1024;
 
-/** `POST /session`: signs in. */
 export const postSession =
   ({ access }: Pick<RouteContext, 'access'>): RequestHandler =>
   async (req, res) => {
@@ -21,7 +20,6 @@ export const postSession =
     res.json(sessionItem(access, await access.signIn(req, res, token)));
   };
 
-/** `GET /session`: the scopes of the caller. */
 export const getSession =
   ({ access }: Pick<RouteContext, 'access'>): RequestHandler =>
   async (req, res) => {
@@ -29,7 +27,6 @@ export const getSession =
     res.json(sessionItem(access, await access.callerOf(req, res)));
   };
 
-/** `DELETE /session`: signs out. */
 export const deleteSession =
   ({ access }: Pick<RouteContext, 'access'>): RequestHandler =>
   (req, res) => {

@@ -9,7 +9,6 @@ import type { BrokerAddress } from '../items.ts';
 import { readQuery } from '../parameters.ts';
 import type { Route, RouteContext } from '../route.ts';
 
-/** `GET /unmatched-topics`: topics outside the contract on which clients publish. */
 export const getUnmatchedTopics =
   ({ ingest: { unmatchedTopics }, config, mqtt }: RouteContext & { mqtt: BrokerAddress }): RequestHandler =>
   (req, res) => {

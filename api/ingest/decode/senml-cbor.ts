@@ -32,7 +32,7 @@ const OPTIONS = {
   // Without this option one integer beyond 2^53 makes the whole pack malformed.
   allowBigInt: true,
   useMaps: true,
-  // Of two equal labels only one value could be read.
+  // If two labels are equal, only one value could be read.
   rejectDuplicateMapKeys: true,
   tags: {
     // A decimal fraction, [exponent, mantissa]: RFC 8428, section 6, allows it for numbers (RFC 8949, section 3.4.4). The number is parsed

@@ -9,7 +9,7 @@ import { arrivalOf, type Message, type Outcome, toKept } from '../pipeline.ts';
 import type { Kept } from './index.ts';
 import type { MeasurementStore } from './measurement-store.ts';
 
-/** From a client that waits for the answer. */
+/** A message of an HTTP client. It waits for the answer, so no source acknowledges the message later. */
 export type Submitted = Pick<Message, 'payload' | 'contentType' | 'receivedAt' | 'retained' | 'signal'>;
 
 export function createMeasurementHandler({

@@ -197,7 +197,7 @@ const mapping = z
 export type MappingSpec = z.infer<typeof mapping>;
 
 /** Names in addition to the named levels: the path of the value, and its key in `each`. */
-const GIVEN = new Set(['path', 'key']);
+const IMPLICIT_NAMES = new Set(['path', 'key']);
 
 function missingNames({
   topic,
@@ -216,7 +216,7 @@ function missingNames({
     ...each.topic.flatMap((text) => new TopicPattern(text).names),
     ...each.text.flatMap((text) => new TextPattern(text).names),
   ]);
-  const given = new Set([...GIVEN, ...extracted]);
+  const given = new Set([...IMPLICIT_NAMES, ...extracted]);
   return [
     ...new Set(
       needed.filter(

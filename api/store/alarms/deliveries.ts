@@ -28,8 +28,7 @@ export interface Delivery {
   id: string;
   key: EpisodeKey;
   target: 'webhook' | 'alertmanager';
-  /** `opened`, `cleared`, `acknowledged` or `corrected` */
-  event: string;
+  event: 'opened' | 'cleared' | 'acknowledged' | 'corrected';
   /** epoch ms from which the message is sent; in the future while its alarm is shelved */
   begunAt: number;
   attempts: number;

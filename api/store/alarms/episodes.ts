@@ -272,7 +272,7 @@ const keyOf = ({
 ];
 
 /**
- * A retried evaluation or a second process may write the same events again. Of these only the first `opened`
+ * A retried evaluation or a second process may write the same events again. Among these, only the first `opened`
  * and the last `cleared` count, before and after each `corrected`.
  *
  * The last `cleared` counts, because a process may die after it has written `cleared` and before it writes

@@ -283,7 +283,7 @@ export class PendingHour extends PendingRow<Hour> {
 }
 
 /**
- * Whether the arriving message has the same sensors as the messages of the row, in the same order.
+ * True: the arriving message has the same sensors as the messages of the row, in the same order.
  * @param width number of pieces of each message in the row; 0: the messages have different sensors
  */
 function hasSensorsOf(arriving: Piece[], pieces: Piece[], width: number): boolean {

@@ -81,7 +81,7 @@ export class PendingRow<Message = unknown> {
     return halvesOf(queries).map((half) => new PendingRow(this.name, this.partition, this.bytes, half));
   }
 
-  /** Whether the row may have data of the message. @param _key key of a message, such as a device */
+  /** True: the row may have data of the message. @param _key key of a message, such as a device */
   has(_key: unknown): boolean {
     return true;
   }

@@ -4,7 +4,7 @@ import cassandra from 'cassandra-driver';
 const { policies, types } = cassandra;
 
 /** In ms. Topology and replication may change. */
-const KEPT_MS = 30_000;
+const CACHE_MS = 30_000;
 
 /**
  * Sends a request to a replica of its partition, as the driver's TokenAwarePolicy does, and caches the replicas by
@@ -64,7 +64,7 @@ export class RememberedReplicasPolicy extends policies.loadBalancing.LoadBalanci
 
   #replicasOf(keyspace: string, key: Buffer): Host[] {
     const now = Date.now();
-    if (Math.abs(now - this.#rememberedAt) > KEPT_MS) {
+    if (Math.abs(now - this.#rememberedAt) > CACHE_MS) {
       this.#replicas = new WeakMap();
       this.#rememberedAt = now;
     }

@@ -9,7 +9,7 @@ type Clock = { origin: number; interval: number };
 const FRACTION = 2 ** 24;
 
 /** In 1 / FRACTION ms. It is years from the hour, and a double is exact up to it. */
-export const MOST = 2 ** 53;
+export const MAX_POSITION = 2 ** 53;
 
 /** The median of at most this many differences estimates the interval. */
 const LOOKED_AT = 63;
@@ -33,7 +33,7 @@ export function fitClock(offsets: Float64Array, ticks: Float64Array): Clock {
 /** In ms since the hour began. @throws {RangeError} when the time is beyond the limit, so the blob is damaged */
 export function tickAt({ origin, interval }: Clock, tick: number): number {
   const position = origin + interval * tick;
-  if (Math.abs(position) > MOST) throw new RangeError('a packed time is far beyond its hour');
+  if (Math.abs(position) > MAX_POSITION) throw new RangeError('a packed time is far beyond its hour');
   return Math.floor(position / FRACTION);
 }
 

@@ -9,7 +9,7 @@ import { fromNumbers, type Integers, toNumbers } from './integers.ts';
 export const MOST_DIGITS = 12;
 
 /** Up to it, a double is exact, so a division by a power of ten is rounded correctly. */
-const MOST = 2 ** 53;
+const MAX_WHOLE = 2 ** 53;
 
 interface Decimals {
   digits: number;
@@ -34,7 +34,7 @@ function scaledDoubles(values: Float64Array, power: number) {
   for (let i = 0; i < values.length; i++) {
     const value = values[i] as number;
     const whole = Math.round(value * power);
-    if (!(Math.abs(whole) <= MOST && whole / power === value)) return undefined;
+    if (!(Math.abs(whole) <= MAX_WHOLE && whole / power === value)) return undefined;
     scaled[i] = whole;
   }
   return scaled;
@@ -45,7 +45,7 @@ function scaledSingles(values: Float64Array, power: number) {
   for (let i = 0; i < values.length; i++) {
     const value = values[i] as number;
     const whole = Math.round(value * power);
-    if (!(Math.abs(whole) <= MOST && Math.fround(whole / power) === value)) return undefined;
+    if (!(Math.abs(whole) <= MAX_WHOLE && Math.fround(whole / power) === value)) return undefined;
     scaled[i] = whole;
   }
   return scaled;

@@ -98,14 +98,14 @@ function readIndexes(reader: Reader, count: number, size: number) {
 export type Table = { table: Float64Array; indexes: Float64Array };
 
 /** As a fraction of the number of samples. A larger table saves too little. */
-const MOST = 1 / 4;
+const MAX_DISTINCT_SHARE = 1 / 4;
 
 export function tableOf(values: Float64Array): Table | undefined {
   const different: Set<number> = new Set();
   for (const value of values) {
     // A Set treats 0 and -0 as equal, and any two NaN as equal, so a table would lose their bits.
     if (Object.is(value, -0) || Number.isNaN(value)) return undefined;
-    if (different.add(value).size > values.length * MOST) return undefined;
+    if (different.add(value).size > values.length * MAX_DISTINCT_SHARE) return undefined;
   }
   const table = Float64Array.from(different).sort();
   const indexOf = new Map(Array.from(table, (value, index) => [value, index]));

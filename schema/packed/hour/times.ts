@@ -1,5 +1,5 @@
 import { type Reader, varint } from './bytes.ts';
-import { fitClock, MOST, missedIn, tickAt, ticksOf } from './clock.ts';
+import { fitClock, MAX_POSITION, missedIn, tickAt, ticksOf } from './clock.ts';
 import { columnOf, packColumn, unpackColumn } from './column.ts';
 import { fromNumbers, toNumbers } from './integers.ts';
 
@@ -28,7 +28,7 @@ function clockColumns(offsets: Float64Array, missed: Int32Array) {
 
 /** In ms since the hour began, unchecked: the times may be out of order or outside the hour. @throws {RangeError} */
 export function unpackTimes(reader: Reader, count: number): Float64Array {
-  const clock = { origin: reader.count(MOST), interval: reader.count(MOST) };
+  const clock = { origin: reader.count(MAX_POSITION), interval: reader.count(MAX_POSITION) };
   const ticks = ticksOf(toNumbers(unpackColumn(reader, count)));
   const offsets = toNumbers(unpackColumn(reader, count));
   for (let i = 0; i < count; i++) {

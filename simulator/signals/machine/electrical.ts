@@ -24,7 +24,7 @@ export const power = ({ rated, idle }: { rated: number; idle: number }): Signal 
   },
 });
 
-/** Of the mains: 400 V, and a little less when the machine draws much current. */
+/** The mains have 400 V, and a little less when the machine draws much current. */
 export const voltage: Signal = {
   type: 'voltage',
   unit: 'V',

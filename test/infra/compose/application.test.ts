@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { MAX_CONCURRENT } from '../../../api/features/import/index.ts';
+import { MAX_CONCURRENT_IMPORTS } from '../../../api/features/import/index.ts';
 import { readSettings, SETTINGS } from '../../../common/settings/index.ts';
 import { useStarted } from '../../support/clean-ups.ts';
 import { INSTALLS_MS, interpolate, loadCompose } from '../../support/compose/index.ts';
@@ -95,7 +95,7 @@ test.each(['api', 'https'])('Compose service %s: concurrent imports fit in the t
   const { tmpfs, mem_limit: memory } = stack.compose.services[name];
   const [, path = '', size = ''] = /^(.*):size=(.*)$/.exec(tmpfs.join()) ?? [];
   expect(dataDir.startsWith(`${path}/`)).toBe(true);
-  expect(bytesOf(size)).toBeGreaterThan(MAX_CONCURRENT * ingest.maxImportBytes);
+  expect(bytesOf(size)).toBeGreaterThan(MAX_CONCURRENT_IMPORTS * ingest.maxImportBytes);
   // The process needs the rest.
   expect(bytesOf(size)).toBeLessThan(bytesOf(memory) / 3);
 });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { MAX_CONCURRENT } from '../../../api/features/import/index.ts';
+import { MAX_CONCURRENT_IMPORTS } from '../../../api/features/import/index.ts';
 import * as service from '../../../api/http/routes/service.ts';
 import { SETTINGS } from '../../../common/settings/index.ts';
 import { useBuilds } from '../../support/kubernetes/build.ts';
@@ -65,7 +65,7 @@ test('Kubernetes: concurrent imports of maximum size: the volume below DATA_DIR 
       ({ name }: { name: string }) => name === mount.name,
     );
     const [, count] = /^(\d+)Mi$/.exec(emptyDir.sizeLimit) ?? [];
-    const uploads = MAX_CONCURRENT * settings(entry).ingest.maxImportBytes;
+    const uploads = MAX_CONCURRENT_IMPORTS * settings(entry).ingest.maxImportBytes;
     expect(Number(count) * 1_048_576).toBeGreaterThan(uploads);
   }
 });

@@ -8,7 +8,7 @@ import { createAccess } from '../../../api/access/http/index.ts';
 import type { Rate } from '../../../api/access/http/rate-limits.ts';
 import { createApp } from '../../../api/http/app.ts';
 import * as session from '../../../api/http/routes/session.ts';
-import { bind, serve } from '../../../api/http/serve.ts';
+import { bindRoutes, serve } from '../../../api/http/serve.ts';
 import { createMetrics } from '../../../api/observability/metrics.ts';
 import { Readiness } from '../../../api/observability/readiness.ts';
 import type { Config } from '../../../common/settings/config.ts';
@@ -81,7 +81,7 @@ export async function startHttpApp(
   const settings = { ...SETTINGS, ...options.settings };
   const access = createAccess({ settings, secret, attempts, clock, logger });
   const router = express.Router();
-  serve(router, [...bind(session.routes, { access }), ...CALLER_ROUTES], access);
+  serve(router, [...bindRoutes(session.routes, { access }), ...CALLER_ROUTES], access);
   const app = createApp({
     api: router,
     contracts: [],

@@ -7,7 +7,7 @@ import { createReading, type Reading } from '../../../api/history/reading/index.
 import { createConcurrencyLimits, MAX_CONCURRENT } from '../../../api/http/long-requests.ts';
 import { problemHandler } from '../../../api/http/problems.ts';
 import { routes } from '../../../api/http/routes/alarm-rules.ts';
-import { bind, serve } from '../../../api/http/serve.ts';
+import { bindRoutes, serve } from '../../../api/http/serve.ts';
 import { groupOf } from '../../../schema/ids.ts';
 import { listening } from '../../support/http/listening.ts';
 import { type MemoryAlarms, startMemoryAlarms } from '../../support/system/memory-alarms.ts';
@@ -60,7 +60,7 @@ beforeEach(async () => {
     clock,
     config: { retention: { historyDays: 90 }, ingest: { maxClockSkewMs: 300_000 } },
   };
-  serve(app, bind(routes, deps as never), { guard } as never);
+  serve(app, bindRoutes(routes, deps as never), { guard } as never);
   app.use(problemHandler(pino({ level: 'silent' })));
   server = createServer(app);
   url = `http://127.0.0.1:${await listening(server)}/api/v1/alarm-rules/test`;

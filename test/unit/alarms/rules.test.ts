@@ -4,7 +4,7 @@ import express from 'express';
 import pino from 'pino';
 import { problemHandler } from '../../../api/http/problems.ts';
 import { routes } from '../../../api/http/routes/alarm-rules.ts';
-import { bind, serve } from '../../../api/http/serve.ts';
+import { bindRoutes, serve } from '../../../api/http/serve.ts';
 import { listening } from '../../support/http/listening.ts';
 
 const logger = pino({ level: 'silent' });
@@ -39,7 +39,7 @@ test('POST /alarm-rules: the evaluation of past samples takes long: the response
     clock: () => NOW,
     logger,
   };
-  serve(app, bind(routes, deps as never), { guard } as never);
+  serve(app, bindRoutes(routes, deps as never), { guard } as never);
   app.use(problemHandler(logger));
   const server = createServer(app);
   try {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { CDPSession, Page } from 'playwright-core';
 import { MillraceError } from '../../../common/errors.ts';
 
-/** What the browser loads until a view is complete. */
+/** The requests of the browser until a view is complete. */
 export interface Weight {
   /** requests for the page, its scripts and styles; files of the browser's cache do not count */
   files: number;

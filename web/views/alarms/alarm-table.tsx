@@ -200,7 +200,6 @@ function ValueNow({ alarm }: { alarm: Alarm }) {
   return <>{sensorValueText({ ...item, value }, preferences.choice.value.units)}</>;
 }
 
-/** Renders how long an alarm has been open. */
 function OpenFor({ from }: { from: string }) {
   const { clock } = useServices();
   return <>{formatSpan(Math.max(0, clock.time.value - Date.parse(from)))}</>;

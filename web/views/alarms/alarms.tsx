@@ -24,7 +24,6 @@ const NO_RULES: AlarmRule[] = [];
 const STATES = { open: 'Open', cleared: 'Cleared', all: 'All' };
 const SEVERITIES = { '': 'Any severity', critical: 'Critical', warning: 'Warning', info: 'Info' };
 
-/** Renders the alarms of the installation, by default the open ones, and the rules that find them. */
 export function AlarmsView() {
   const { client, router } = useServices();
   const { query } = router.place.value;
@@ -150,7 +149,6 @@ function AlarmFilters({ state, severity }: { state: string; severity: string | n
   );
 }
 
-/** Renders the choice of sound and notification for new alarms. */
 function Signals() {
   const { preferences } = useServices();
   const { signals } = preferences.choice.value;
@@ -186,7 +184,6 @@ async function tryNotification(): Promise<boolean> {
   return showNotification('Millrace', { body: 'New alarms are shown like this.', tag: 'millrace' });
 }
 
-/** Renders the rules, and the form that changes them. */
 function Rules({
   mayAct,
   rules: { data, problem, reload },

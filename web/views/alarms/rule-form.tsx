@@ -23,7 +23,6 @@ import { BacktestStrip } from './backtest.tsx';
 /** Pause in typing before a backtest, in ms. */
 const REST_MS = 500;
 
-/** Renders the form of an alarm rule with its backtest. */
 export function RuleForm({
   rule,
   onSaved,
@@ -224,7 +223,6 @@ function ConditionFields({
   /** id of the element with the measured values */
   known: string | undefined;
   note: string;
-  /** unit of the limits */
   unit: string;
   fields: ReturnType<typeof fieldsOf>;
   children: ComponentChildren;
@@ -337,7 +335,6 @@ function unitText(sent: ScopeUnit | null, scale: Scale): string {
 
 const MINUTE_MS = 60_000;
 
-/** Returns the text of a condition, with the limits in the scale. */
 export function conditionText(condition: AlarmCondition, scale: Scale): string {
   const { kind, for_ms } = condition;
   const held = for_ms ? ` for ${Number((for_ms / MINUTE_MS).toPrecision(3))} min` : '';

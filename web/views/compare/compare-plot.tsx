@@ -211,7 +211,6 @@ export type Sensor = Compared & {
   ghost: Shape | null;
 };
 
-/** Renders the table of compared sensors: values at the cursor, or the newest ones, and statistics of the range. */
 export function Legend({
   sensors,
   cursor,

@@ -141,7 +141,6 @@ function without<T>(map: ReadonlyMap<string, T>, key: string): ReadonlyMap<strin
 
 export const NO_SHAPE: Shape = emptyShape({ from: 0, to: 0 });
 
-/** One line of the comparison. */
 export interface Line {
   key: string;
   name: string;

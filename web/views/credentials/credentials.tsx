@@ -15,7 +15,6 @@ import type { Credential, Mqtt } from '../../api/types.ts';
 
 const PAGE_ROWS = 50;
 
-/** Renders the accounts of devices at the broker: issue, rotate and revoke credentials. */
 export function CredentialsView() {
   const may = useMay('admin');
   useFiguresAlone();
@@ -31,7 +30,6 @@ export function CredentialsView() {
 /** The open dialog. */
 type Asked = { action: 'issue' } | { action: 'rotate' | 'revoke'; credential: Credential };
 
-/** Renders the list of accounts in pages. */
 function Accounts() {
   const { client, router } = useServices();
   const { query } = router.place.value;

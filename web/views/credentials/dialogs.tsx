@@ -43,7 +43,6 @@ function useSending<T>(
   return { busy, problem, send };
 }
 
-/** Renders the dialog that issues a credential for a device or a gateway, and shows its secret. */
 export function IssueDialog({
   mqtt,
   onIssued,
@@ -117,7 +116,6 @@ const linesOf = (text: string): string[] =>
     .map((line) => line.trim())
     .filter((line) => line !== '');
 
-/** Renders the dialog that replaces the secret of an account after a confirmation, and shows the new secret. */
 export function RotateDialog({
   credential: { account, device_id },
   mqtt,
@@ -155,7 +153,6 @@ export function RotateDialog({
   );
 }
 
-/** Renders the dialog that revokes a credential after a confirmation. */
 export function RevokeDialog({
   credential: { account, device_id, devices },
   onRevoked,

@@ -17,7 +17,7 @@ const HEIGHT = 100;
 /** Width of a bar as a share of its space. */
 const FILLED = 0.8;
 /** Minimum height of a bar that is not empty, in SVG units. */
-const LEAST = 1.5;
+const LEAST_BAR_HEIGHT = 1.5;
 
 /** Renders a bar chart of refusals over time, by code. Pointer, or arrow keys and Enter, choose a bar. */
 export function Bars({
@@ -103,7 +103,7 @@ function Stack({ bin, at, highest }: { bin: Bin; at: number; highest: number }) 
   let top = HEIGHT;
   const x = at + (1 - FILLED) / 2;
   return byCount(bin.codes).map(([code, count]) => {
-    const height = Math.max(LEAST, (count / highest) * HEIGHT);
+    const height = Math.max(LEAST_BAR_HEIGHT, (count / highest) * HEIGHT);
     top -= height;
     return (
       <rect key={code} class={`bar ${codeOf(code).className}`} x={x} y={top} width={FILLED} height={height} />

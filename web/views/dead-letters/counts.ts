@@ -109,7 +109,6 @@ const RETRY_MS = 5000;
 
 interface Counts {
   hours: RefusedHour[];
-  /** the requested span */
   span: Span;
   /** time in epoch ms; all dead letters after this time are counted */
   reached: number;

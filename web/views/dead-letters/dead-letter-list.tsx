@@ -20,7 +20,6 @@ const PAGE_ROWS = 25;
 /** Maximum number of empty pages that are read in a row. With a filter, the API checks a limited number of rows for each page. */
 const MOST_EMPTY_PAGES = 20;
 
-/** Renders the list of dead letters in the range or in one bar, filtered by device and code, in pages. */
 export function DeadLetterList({
   span,
   bin,

@@ -13,7 +13,6 @@ import { Choice } from '../../kit/controls.tsx';
 import { readCbor } from './cbor.ts';
 import type { Piece } from './text.ts';
 
-/** Renders the page of one dead letter: origin, refused measurements with reasons, payload. */
 export function DeadLetterPage({ id, backHref }: { id: string; backHref: string }) {
   const { client } = useServices();
   const heading = useRef<HTMLHeadingElement | null>(null);
@@ -124,7 +123,6 @@ interface Payload {
   text: string | null;
   /** elements of the message by the index that refusals use; null: the payload cannot be split */
   elements: string[] | null;
-  /** format of the elements */
   format: 'JSON' | 'CBOR' | null;
   /** path of the array of elements; in a birth message the member `sensors` */
   base: '' | 'sensors';

@@ -28,7 +28,6 @@ import { useUnmatchedTopics } from '../../state/device.ts';
 import type { Bin } from './counts.ts';
 import { escapeLine, previewOf } from './text.ts';
 
-/** Renders refusals and their reasons: counts over time, a list, one dead letter in detail, and messages on unknown topics. */
 export function DeadLettersView() {
   const { router } = useServices();
   const place = router.place.value;

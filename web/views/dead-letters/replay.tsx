@@ -10,7 +10,6 @@ import { scopeText, useMay } from '../../state/session.ts';
 import { elementOf, RefusedTable } from './codes.tsx';
 import { bytesIn } from './text.ts';
 
-/** Renders the button and dialog that replay a dead letter after an operator removed the cause of the refusal. */
 export function Replay({ deadLetter, keptBytes }: { deadLetter: DeadLetter; keptBytes: number }) {
   const { client } = useServices();
   const [asking, setAsking] = useState(false);

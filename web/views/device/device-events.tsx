@@ -327,7 +327,6 @@ function EventWords({
 /** Maximum number of spans in the text for screen readers. */
 const MOST_READ = 10;
 
-/** Renders the legend of the hatched parts of the band: meaning and times. */
 function UnwatchedLegend({
   unwatched,
   window,

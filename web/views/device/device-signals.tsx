@@ -35,7 +35,6 @@ import type { Stale } from '../../state/verdict.ts';
 const AT_ONCE = 3;
 const HINT = 'device-signals-hint';
 
-/** Renders the signals and events of a device on one time axis with one cursor. */
 export function DeviceSignals({
   device,
   items,

@@ -140,15 +140,7 @@ function useNews(newest: string | null, reload: () => void) {
 /** Maximum number of concurrent requests for recent values. The number is small, because the charts above need the other connections. */
 const AT_ONCE = 1;
 
-/** Renders the sensors of a device with their newest values. */
-function DeviceSensors({
-  name,
-  shown,
-}: {
-  /** name of the device */
-  name: string;
-  shown: LatestItem[];
-}) {
+function DeviceSensors({ name, shown }: { name: string; shown: LatestItem[] }) {
   const { query } = useServices().router.place.value;
   useTails(shown, AT_ONCE);
   return (
@@ -169,7 +161,6 @@ function DeviceSensors({
   );
 }
 
-/** Renders a note for a device without sensors, which explains how to add them. */
 const NoSensors = () => (
   <section class="panel" aria-label="Sensors">
     <Notice title="This device has no sensors yet">
@@ -263,7 +254,6 @@ function Failure({ problem }: { problem: Problem }) {
   );
 }
 
-/** Renders the explanation of the effects of a retirement. */
 function RetireExplanation({
   device: { state, sensors },
   onContinue,

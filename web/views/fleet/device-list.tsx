@@ -224,7 +224,6 @@ function useSortValue(by: string): (device: DeviceItem) => string | number | nul
   return SORT_VALUES[by] ?? ((device) => -Date.parse(lastSeenOf(device) ?? '') || null);
 }
 
-/** Renders the table of devices, one row for each device. */
 function DeviceTable({
   items,
   sorting,

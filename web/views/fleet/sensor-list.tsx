@@ -78,7 +78,6 @@ const HEAD_PX = 120;
 
 const isFiltered = (query: URLSearchParams) => FILTERS.some((name) => query.has(name));
 
-/** Renders the table of sensors, or the reason why it is empty. */
 function Rows({
   items,
   isPaged,

@@ -273,7 +273,7 @@ function RunResult({
         <b>{formatCounted(rows, 'row')}</b>: {formatCounted(samples, 'sample')}{' '}
         {isTest ? 'would be stored' : 'stored'}, {formatCount(refused)} refused
         {merged > 0 && `, ${formatCount(merged)} merged into another of the same sensor and time`}
-        {state === 'stopped' && '. Stopped: import the file again to go on. What is stored stays as it is'}.
+        {state === 'stopped' && '. Stopped: import the file again to go on. The stored samples stay'}.
         {state === 'done' && !isTest && device !== '' && samples > 0 && (
           <>
             {' '}
@@ -290,7 +290,6 @@ function RunResult({
   );
 }
 
-/** Renders the first samples of the file as they will be stored, or what prevents it. */
 function Preview({ preview, zone }: { preview: Imported | Problem; zone: string | undefined }) {
   if (!('first' in preview))
     return (

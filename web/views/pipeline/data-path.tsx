@@ -61,7 +61,6 @@ const SIGNS: Record<StageName, string> = {
   readers: 'M3 5h18v11H3ZM9 20h6M12 16v4M6 13l3.500-4 3 2.500L17 8',
 };
 
-/** Renders one stage of the data path, and the connection to the next stage. */
 const Stage = ({
   name,
   title,

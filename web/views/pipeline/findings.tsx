@@ -10,7 +10,6 @@ export type StageName = 'devices' | 'broker' | 'ingest' | 'database' | 'stream' 
 
 /** A problem on the data path, with advice. */
 export interface Finding {
-  /** the stage that has the problem */
   stage: StageName;
   /** severity; `bad`: a part of the data path has stopped */
   tone: 'bad' | 'warn';
@@ -213,7 +212,6 @@ function ofStreamOut({ stream_out: state }: Pipeline, now: number): Finding[] {
   ];
 }
 
-/** Renders the list of findings with advice. */
 export const Findings = ({ findings }: { findings: Finding[] }) => (
   <ul class="findings" aria-label="What needs a look">
     {findings.map(({ title, tone, advice, href }) => (
@@ -240,7 +238,6 @@ export function VerdictLead({
   findings,
   isKnown,
 }: {
-  /** verdict on the installation */
   verdict: Verdict;
   findings: Finding[];
   /** whether the pipeline was read */

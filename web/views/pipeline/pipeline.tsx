@@ -25,7 +25,6 @@ const REQUESTS: StripLine[] = [
   { name: 'window', read: (moment) => moment.window },
 ];
 
-/** Renders the pipeline view: the data path with its current rate, findings, and the last five minutes. */
 export function PipelineView() {
   const { clock, live, preferences } = useServices();
   const { zone } = preferences.choice.value;
@@ -118,7 +117,6 @@ const MEANINGS: [term: string, meaning: string][] = [
   ['Packing', 'Closed hours are compressed into history, by processes that have nothing more urgent to do.'],
 ];
 
-/** Renders the explanation of the terms of the view. */
 const Meanings = () => (
   <details class="panel meanings">
     <summary>What these words mean</summary>

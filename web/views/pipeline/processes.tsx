@@ -111,7 +111,6 @@ const WAYS: Array<[key: keyof Measurements, label: string, title: string]> = [
   ['skipped', 'Skipped', 'Texts, nulls and other values that are not stored by rule'],
 ];
 
-/** Renders the numbers of measurements by outcome. */
 export const Accounts = ({ measurements }: { measurements: Measurements }) => (
   <dl class="accounts">
     {WAYS.map(([key, label, title]) => (

@@ -31,7 +31,6 @@ const ORDERS = [
   { value: 'asc', label: 'Oldest first' },
 ] as const;
 
-/** Renders the data of the range: a table of the bins of the chart or of single samples. */
 export function RangeData({
   sensor,
   window,
@@ -85,7 +84,6 @@ export function RangeData({
   );
 }
 
-/** Renders links to files with all samples of the range, also where the chart draws bins. */
 export function SampleFiles({
   sensor,
   window: { live, from, to },
@@ -115,7 +113,6 @@ export function SampleFiles({
 /** Number of newest values from which the precision of a sensor is derived. */
 const TYPICAL = 100;
 
-/** Renders the statistics of all samples of the shown range. */
 export function RangeFigures({
   statistics,
   shape,
@@ -159,7 +156,6 @@ export function RangeFigures({
   );
 }
 
-/** Renders the shares of two states in the range, and the number of state changes. */
 export function StateFigures({
   shape,
   states,

@@ -123,7 +123,6 @@ function changeText(change: number, decimals: number, isState: boolean): string 
   return formatChange(change, decimals);
 }
 
-/** Renders the table of the bins of a chart in pages. */
 export function BinTable({
   shape,
   order,

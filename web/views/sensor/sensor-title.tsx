@@ -15,7 +15,6 @@ import type { LatestItem } from '../../api/types.ts';
 import type { Outdated } from '../../state/sensor.ts';
 import type { Stale } from '../../state/verdict.ts';
 
-/** Renders the title of a sensor page: name, label, newest value and deviation. */
 export function SensorTitle({
   name,
   label,

@@ -161,7 +161,6 @@ function useMarked(data: ReturnType<typeof useSensor>['data'], range: Window, zo
   return { notes, past, plugins };
 }
 
-/** Renders the statistics of the range, with the thresholds and a link to the rules of alarms. */
 function RangeSummary({
   presented: { scale, states, isRate },
   raw,
@@ -210,7 +209,6 @@ function RangeSummary({
 const inWindow = (shape: Shape, { from, to }: { from: number; to: number }) =>
   within(shape, { from, to: to + 1 });
 
-/** Renders a link from the chart to the alarm rule form for its sensor. */
 function RuleLink({ device, sensor }: { device: string; sensor: string }) {
   const mayAct = useMay('admin');
   if (!mayAct) return null;

@@ -74,7 +74,6 @@ function UnitChoice({ unit }: { unit: string | null }) {
   );
 }
 
-/** Renders the form for the thresholds of the chart, with the number of samples over them. */
 export function ThresholdForm({
   thresholds,
   onChange,

@@ -34,7 +34,7 @@ export async function show({ store, given, print }: CommandParts) {
   for (const line of payloadLines(content)) print(line);
 }
 
-/** Of a binary payload, which is shown in hexadecimal. */
+/** A longer binary payload is cut. */
 const MAX_HEX_BYTES = 1024;
 const HEX_BYTES_PER_LINE = 32;
 

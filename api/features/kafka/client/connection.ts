@@ -6,7 +6,7 @@ const PORT = 9092;
 
 const REQUEST_MS = 10_000;
 
-/** Of every Kafka client. It must not retry, because the caller retries with a new client. */
+/** A Kafka client must not retry, because the caller retries with a new client. */
 export function connectionOptions(
   { kafka, tls, tlsCa, certificate, sasl, username, password }: Config['stream'],
   clientId: string,

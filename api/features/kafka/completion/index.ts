@@ -1,7 +1,7 @@
 import type { DeviceBytes } from '../../../../schema/ids.ts';
 import { HOUR_MS } from '../../../../schema/rules.ts';
 import type { Leases, Steps } from '../../../background/index.ts';
-import { createClosedHours } from '../../../background/index.ts';
+import { createHourCompletion } from '../../../background/index.ts';
 import type { ClockGuard } from '../../../store/clock-guard.ts';
 import type { KafkaSender } from '../client/sender.ts';
 import { COMPLETED_TOPICS, type CompletedTopic } from '../client/topics.ts';
@@ -67,7 +67,7 @@ export function createCompletion(deps: {
         : sendAnnounced(group, hour, KINDS[topic], 'completion'),
     observer,
   });
-  const closedHours = createClosedHours({
+  const closedHours = createHourCompletion({
     groups,
     clock,
     steps,

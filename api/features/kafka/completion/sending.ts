@@ -7,7 +7,7 @@ import type { RecordMaker } from '../record-maker.ts';
 /** Limit of devices that are completed concurrently. */
 export const DEVICES_AT_ONCE = 8;
 
-/** What each part of the completion needs to read items and to send their records. */
+/** Each part of the completion needs these to read items and to send their records. */
 export interface Sending {
   store: Pick<Store, 'streaming' | 'devices' | 'fleet' | 'events' | 'deadLetters' | 'alarms'>;
   steps: Steps;

@@ -15,11 +15,11 @@ const Alarm = z
     rule: Name.meta({ description: 'The name that the rule had.' }),
     severity: z.enum(SEVERITIES),
     condition: z.enum(CONDITION_KINDS).nullable().meta({
-      description: 'What the rule looks for. Null for alarms from before version 0.4.',
+      description: 'The condition of the rule. Null for alarms from before version 0.4.',
     }),
     text: z.string().nullable().meta({
       description:
-        'What to do, by the version of the rule that found the alarm. Null without a text, or if the rule was removed.',
+        'The advice in the version of the rule that found the alarm. Null without a text, or if the rule was removed.',
     }),
     device_id: Id,
     device: name,
@@ -67,7 +67,7 @@ const AlarmEvents = z
       }),
     ),
   })
-  .meta({ description: 'What happened to an alarm, in order.' });
+  .meta({ description: 'The changes of an alarm, in order.' });
 
 const Suggestion = z.strictObject({ limit: z.number(), count: z.int().min(0) }).nullable();
 

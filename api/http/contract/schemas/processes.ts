@@ -134,7 +134,7 @@ const UnwatchedTime = z.strictObject({
     .array(z.strictObject({ from: Time, to: Time }))
     .max(MAX_UNWATCHED_SPANS)
     .meta({
-      description: `Half-open, oldest first. Of more than ${MAX_UNWATCHED_SPANS} items the longest remain.`,
+      description: `Half-open, oldest first. At most ${MAX_UNWATCHED_SPANS} items: the longest.`,
     }),
   left_out_ms: z.int().min(0).meta({
     description:

@@ -202,7 +202,9 @@ describe('Verdict', () => {
     await dashboard.page.goto(`${gate.url}/devices/collar-3`);
     await expectCalm();
     gate.cut('refuse');
-    await expectAlarm(/^The API has not answered for \d+ \w+( \d+ \w+)?\. What this page shows is old\.$/);
+    await expectAlarm(
+      /^The API has not answered for \d+ \w+( \d+ \w+)?\. The values on this page are old\.$/,
+    );
     await connection()
       .filter({ hasText: /^Reconnecting · \d+ \w+( \d+ \w+)?$/ })
       .waitFor();

@@ -108,7 +108,7 @@ describe('Prometheus: query_range', () => {
     },
   );
 
-  test('a selector alone: the last value of five minutes, with all labels', async () => {
+  test('Prometheus query_range: selector without a function: the last value of five minutes, with all labels', async () => {
     const [start, end] = [BEGIN + HOUR_MS, BEGIN + 2 * HOUR_MS];
     const { result } = await ask('query_range', {
       query: 'millrace_value{device="pump-2"}',

@@ -1,6 +1,6 @@
 import { expect, jest, test } from '@jest/globals';
 import pino from 'pino';
-import { iteratePages, type Page, Steps, shareOf } from '../../../../api/background/steps.ts';
+import { iteratePages, type Page, Steps, speedShare } from '../../../../api/background/steps.ts';
 import { Behind } from '../../../../api/history/packing/index.ts';
 import { historyRows, isSame } from '../../../../api/history/packing/sensor-hour.ts';
 import { Retry } from '../../../../api/store/sending/retry.ts';
@@ -85,10 +85,10 @@ test('isSame(): two series of samples: equal only if all times and values agree 
 });
 
 test('History packing: ingest waits for the database: a pause follows each database step, shorter as the lag grows', async () => {
-  expect(shareOf(0)).toBe(0.1);
-  expect(shareOf(-HOUR_MS)).toBe(0.1);
-  expect(shareOf(2 * HOUR_MS)).toBeCloseTo(0.3);
-  expect(shareOf(30 * DAY_MS)).toBe(0.5);
+  expect(speedShare(0)).toBe(0.1);
+  expect(speedShare(-HOUR_MS)).toBe(0.1);
+  expect(speedShare(2 * HOUR_MS)).toBeCloseTo(0.3);
+  expect(speedShare(30 * DAY_MS)).toBe(0.5);
   let pressed = true;
   let overdueMs = 0;
   const rests: number[] = [];

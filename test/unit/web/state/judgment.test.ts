@@ -117,6 +117,6 @@ test('All-clear text of the wall: some sensors are not judged: the text names th
   const some = nothingFar({ sensors: 20, judged: 12 });
   expect(some).toBe('Nothing stands out among 12 of 20 sensors. The others are not judged yet.');
   expect(nothingFar({ sensors: 20, judged: 0 })).toBe(
-    'Nothing needs attention. What is usual is known after a day of history.',
+    'Nothing needs attention. Usual values are known after a day of history.',
   );
 });

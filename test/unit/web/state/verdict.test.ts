@@ -135,13 +135,13 @@ describe('Verdict', () => {
       'connection to the API lost for 12 s',
       { status: 'reconnecting', silentMs: 12_000 },
       'critical',
-      'The API has not answered for 12 s. What this page shows is old.',
+      'The API has not answered for 12 s. The values on this page are old.',
     ],
     [
       'no event from the API for 11 s',
       { silentMs: 11_000 },
       'critical',
-      'The API has not answered for 11 s. What this page shows is old.',
+      'The API has not answered for 11 s. The values on this page are old.',
     ],
   ] as Array<[string, Partial<Facts>, string, string]>)(
     'Status in the page header: %s: level and text of the headline',

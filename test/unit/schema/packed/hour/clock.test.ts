@@ -1,6 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { fitClock, MOST, missedIn, tickAt, ticksOf } from '../../../../../schema/packed/hour/clock.ts';
+import {
+  fitClock,
+  MAX_POSITION,
+  missedIn,
+  tickAt,
+  ticksOf,
+} from '../../../../../schema/packed/hour/clock.ts';
 
 /** A clock counts in units of 2^-24 ms. */
 const UNITS = 2 ** 24;
@@ -62,16 +68,16 @@ describe('clock: tick', () => {
     [{ origin: UNITS - 1, interval: 0 }, 5, 0],
     [{ origin: 0, interval: UNITS - 1 }, 2, 1],
     [{ origin: 0, interval: 1 }, -1, -1],
-    [{ origin: MOST, interval: 0 }, 0, 2 ** 29],
-    [{ origin: 0, interval: MOST }, -1, -(2 ** 29)],
+    [{ origin: MAX_POSITION, interval: 0 }, 0, 2 ** 29],
+    [{ origin: 0, interval: MAX_POSITION }, -1, -(2 ** 29)],
   ])('Clock tick: clock %p, tick %i: the time is %i ms, rounded down', (clock, tick, ms) => {
     expect(tickAt(clock, tick)).toBe(ms);
   });
 
   test.each([
-    [{ origin: MOST, interval: 2 }, 1],
-    [{ origin: 0, interval: MOST }, 2],
-    [{ origin: 0, interval: MOST }, -2],
+    [{ origin: MAX_POSITION, interval: 2 }, 1],
+    [{ origin: 0, interval: MAX_POSITION }, 2],
+    [{ origin: 0, interval: MAX_POSITION }, -2],
   ])('Clock tick: clock %p, tick %i: out of range, a RangeError is thrown', (clock, tick) => {
     expect(() => tickAt(clock, tick)).toThrow(RangeError);
   });
