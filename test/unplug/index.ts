@@ -102,15 +102,17 @@ async function unplug(copy: string, features: string[]) {
 }
 
 /** Such as `unit/features/kafka`, `integration/features/query.test.ts` and `integration/long/features/kafka-registry.test.ts`. */
-const isTestOf = (path: string, feature: string) =>
-  new RegExp(`(?:^|/)features/${feature}(?:$|[-.][a-z.-]*$)`).test(path);
+function isTestOf(path: string, feature: string): boolean {
+  return new RegExp(`(?:^|/)features/${feature}(?:$|[-.][a-z.-]*$)`).test(path);
+}
 
-const run = (cwd: string, command: string, args: string[]): Promise<number> =>
-  new Promise((resolve, reject) => {
+function run(cwd: string, command: string, args: string[]): Promise<number> {
+  return new Promise((resolve, reject) => {
     const child = spawn(command, args, { cwd, stdio: ['ignore', 2, 2], env: { ...process.env, CI: '1' } });
     child.once('error', reject);
     child.once('close', (code) => resolve(code ?? 1));
   });
+}
 
 async function output(command: string, args: string[]): Promise<string> {
   const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
