@@ -73,7 +73,7 @@ export const getRange = (deps: PrometheusDeps): RequestHandler =>
     const answer = async (signal: AbortSignal) => {
       const expression = parseExpression(text);
       const windows = windowsOf(expression, { start, end, step: width });
-      const begin = '{"status":"successBody","data":{"resultType":"matrix","result":[';
+      const begin = '{"status":"success","data":{"resultType":"matrix","result":[';
       const read = evaluate(deps, expression, { windows, signal });
       return sendPieces(res, { begin, end: ']}}', signal }, pieces(read, windows, limit));
     };
