@@ -196,6 +196,7 @@ export async function startSystem(parts: {
         credentials,
         retire,
         stats,
+        stream,
         unwatchedTime,
         mqttPort: () => messageSource?.mqttPort ?? 0,
       })

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { PackLeases } from '../store/history/progress.ts';
+import type { LeaseStore } from '../store/history/progress.ts';
 
 /** In ms. A lease would expire after three times this time. */
 const RENEW_EVERY_MS = 20_000;
@@ -7,14 +7,14 @@ const RENEW_EVERY_MS = 20_000;
 /**
  * A process leases a group with due hours, and releases the group afterwards. So an idle process takes the
  * next group, and no process needs to know how many processes there are. A lease only spreads the work. If a
- * lease is lost, two processes pack the same hours, and the result is the same.
+ * lease is lost, two processes do the same work, and the result is the same.
  */
 export function createLeases({
   store,
   owner,
   logger,
 }: {
-  store: PackLeases;
+  store: LeaseStore;
   /** unique among all processes */
   owner: string;
   logger: Logger;

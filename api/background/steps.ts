@@ -2,10 +2,10 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MillraceError } from '../../common/errors.ts';
 import { HOUR_MS } from '../../schema/rules.ts';
-import type { Page as HistoryPage } from '../store/history/unpacked.ts';
+import type { Page } from '../store/history/unpacked.ts';
 import type { Retry } from '../store/sending/retry.ts';
 
-/** A tenth of the full speed, and a tenth more for each hour that packing is overdue, up to half. */
+/** A tenth of the full speed, and a tenth more for each hour that the work is overdue, up to half. */
 const SHARE_AN_HOUR = 0.1;
 const MOST_SHARE = 0.5;
 
@@ -17,9 +17,9 @@ type Rest = (ms: number, signal: AbortSignal) => Promise<unknown>;
 /**
  * A step is one request, with the computation for it. A step is repeated until the database accepts the request.
  *
- * Packing does not use the congestion window of ingest. Instead, packing rests after each step while requests of ingest
- * wait for the window. The rests are so long that packing keeps a tenth of its full speed, and a tenth more for each
- * hour that it is overdue, up to half. So packing never stops completely.
+ * Background work does not use the congestion window of ingest. Instead, it rests after each step while requests of
+ * ingest wait for the window. The rests are so long that the work keeps a tenth of its full speed, and a tenth more for
+ * each hour that it is overdue, up to half. So it never stops completely.
  */
 export class Steps {
   #retry;
@@ -34,7 +34,7 @@ export class Steps {
     retry: Retry;
     /** requests of ingest wait for the congestion window */
     isPressed: () => boolean;
-    /** ms since the oldest unpacked hour became due */
+    /** ms since the oldest piece of work became due */
     overdueMs: () => number;
     rest?: Rest | undefined;
     monotonic?: () => number;
@@ -47,7 +47,7 @@ export class Steps {
     this.#monotonic = monotonic;
   }
 
-  /** @param step idempotent @throws `unavailable` when packing ends; `rejected` */
+  /** @param step idempotent @throws `unavailable` after `stop`; `rejected` */
   async run<T>(step: () => Promise<T>): Promise<T> {
     if (this.#ending.signal.aborted) throw new MillraceError('unavailable', 'packing ends');
     const began = this.#monotonic();
@@ -78,8 +78,6 @@ const sleepUnless = (ms: number, signal: AbortSignal) => sleep(ms, undefined, { 
 
 export const speedShare = (overdueMs: number): number =>
   Math.min(MOST_SHARE, SHARE_AN_HOUR * (1 + Math.max(0, overdueMs) / HOUR_MS));
-
-export type Page<T> = HistoryPage<T>;
 
 /** One page is in memory at a time. */
 export async function* iteratePages<T>(

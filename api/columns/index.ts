@@ -1,6 +1,6 @@
 import { encodeArrow } from './arrow.ts';
 import { encodeParquet } from './parquet.ts';
-import { DATA_SET_LABELS, type Samples } from './rows.ts';
+import type { Samples } from './rows.ts';
 import { encodeArrowTable, encodeParquetTable, type Row, type TableColumn } from './table.ts';
 
 /**
@@ -8,8 +8,8 @@ import { encodeArrowTable, encodeParquetTable, type Row, type TableColumn } from
  * rows is encoded at a time. This folder does not depend on HTTP.
  */
 export { encodeParquet } from './parquet.ts';
+export { DATA_SET_LABELS } from './rows.ts';
 export { exportedSensor, labelsOf, listSensors, readSensors } from './sensors.ts';
-export { DATA_SET_LABELS };
 
 interface ColumnFormat {
   name: string;

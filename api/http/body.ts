@@ -126,10 +126,10 @@ async function decompressed(
     return buffer;
   } catch (error) {
     if (codeOf(error) === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(limit);
-    const part = isZstd ? 'one frame of zstd with a window of 8 MB at most' : coding;
-    throw new MillraceError('malformed', `The body is not valid ${coding}: it must be exactly ${part}.`, {
-      cause: error,
-    });
+    const rule = isZstd
+      ? 'Send one frame of zstd with a window of 8 MB at most.'
+      : `Send nothing but ${coding}.`;
+    throw new MillraceError('malformed', `The body is not valid ${coding}. ${rule}`, { cause: error });
   }
 }
 

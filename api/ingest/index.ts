@@ -82,7 +82,7 @@ export function createIngest(context: Context, deps: Deps) {
     handler: handlers.measurements,
     identify: pipeline.identify,
   });
-  const past = new PastSamples({
+  const pastSamples = new PastSamples({
     store,
     registry,
     samples,
@@ -109,7 +109,7 @@ export function createIngest(context: Context, deps: Deps) {
     mappings,
     descriptions: createDescriptions({ registry, births, isStuck, clock }),
     /** writes samples of closed hours */
-    past,
+    pastSamples,
     /** Limits in epoch ms. Settles when the clock is right. */
     async acceptedTimes(): Promise<{ oldest: number; newest: number }> {
       const now = await clockGuard.now();

@@ -12,7 +12,7 @@ import { createDeadLetterReads } from './dead-letters/reads.ts';
 import { createDeadLetterWrites } from './dead-letters/writes.ts';
 import { createFleet } from './devices/index.ts';
 import { createEventStore } from './events.ts';
-import { createLateDays, createPackLeases, createPackProgress } from './history/progress.ts';
+import { createLateDays, createLeaseStore, createPackProgress } from './history/progress.ts';
 import { createHistoryReads } from './history/reads.ts';
 import { createUnpackedReads } from './history/unpacked.ts';
 import { createHistoryWrites } from './history/writes.ts';
@@ -172,14 +172,14 @@ export function createStore(deps: {
       readStatistics: packed.readRows,
       lateDayPage: createLateDays(reading).page,
     },
-    packLeases: createPackLeases(reading, 'pack_lease'),
+    packLeases: createLeaseStore(reading, 'pack_lease'),
     streaming: {
       ...createStreamStore(reading),
       lateArrivalPage: createLateArrivals(reading).page,
       outboxPage: createOutboxStore(reading).page,
     },
-    streamLeases: createPackLeases(reading, 'stream_lease'),
-    parquetLeases: createPackLeases(reading, 'parquet_lease'),
+    streamLeases: createLeaseStore(reading, 'stream_lease'),
+    parquetLeases: createLeaseStore(reading, 'parquet_lease'),
     devices: createRegistryStore(reading),
     events: createEventStore(reading),
     alarms: createAlarmTables(reading),

@@ -5,7 +5,7 @@ import { openApiDocument } from '../../api/http/index.ts';
 
 const NAMES = new URL('../../web/api/types.ts', import.meta.url);
 
-/** The schemas of the OpenAPI document that `web/api/types.ts` names, and the schemas in them, as TypeScript. */
+/** Returns TypeScript types of the schemas that `web/api/types.ts` names, and of the schemas to which these refer. */
 export async function webTypes(): Promise<string> {
   const { components } = openApiDocument(CONTRACTS, { version: '', guarded: true });
   const names = Array.from(
@@ -23,6 +23,8 @@ export async function webTypes(): Promise<string> {
     bannerComment: '// Generated from the OpenAPI document by `npm run docs:reference`.',
     style: { singleQuote: true, printWidth: 110 },
   });
+  // The dashboard needs no type for the root, and comments without the limits of arrays. Then empty comments are
+  // removed, and comments of one line are written on one line.
   return text
     .replace(/export interface Root \{[^}]*\}\n/, '')
     .replaceAll(/^ *\* (?:@m..Items|Items:) .*\n/gm, '')
@@ -30,8 +32,9 @@ export async function webTypes(): Promise<string> {
     .replaceAll(/^( *)\/\*\*\n *\* (.*)\n(?: *\*\n)* *\*\//gm, '$1/** $2 */');
 }
 
-/** Without the description that each use would repeat. */
+/** Replace schemas whose description would be repeated at each use. */
 const PLAIN = { Id: { type: 'string' }, Name: { type: 'string' }, Time: { type: 'string' } };
 
+/** For `JSON.stringify`: an array of exactly two items becomes a pair of numbers. */
 const withPairs = (_: string, schema: { minItems?: number; maxItems?: number } | null) =>
   schema?.minItems === 2 && schema.maxItems === 2 ? { tsType: '[number, number]' } : schema;

@@ -25,7 +25,7 @@ import type {
   Readiness,
   RefusedDevices,
   ReplayResult,
-  SearchResult,
+  SearchResults,
   SensorInfo,
   Series,
   StatsThen,
@@ -89,7 +89,7 @@ export class Client {
   }
 
   /** @returns search results, the best match first */
-  search(text: string, signal?: AbortSignal): Promise<{ items: SearchResult[]; more: boolean }> {
+  search(text: string, signal?: AbortSignal): Promise<SearchResults> {
     return this.#requests.get('/search', { q: text }, signal);
   }
 
@@ -171,13 +171,8 @@ export class Client {
   }
 
   async removeAnnotation({ id, device_id }: Pick<Annotation, 'id' | 'device_id'>): Promise<void> {
-    await this.#requests.requestOk(
-      `/annotations/${segment(id)}${toQuery({ device: device_id })}`,
-      undefined,
-      {
-        method: 'DELETE',
-      },
-    );
+    const path = `/annotations/${segment(id)}${toQuery({ device: device_id })}`;
+    await this.#requests.requestOk(path, undefined, { method: 'DELETE' });
   }
 
   /** @returns alarms, newest first */
@@ -202,15 +197,13 @@ export class Client {
    * @param type media type of the content
    * @returns the result; the API answers after it has committed the samples
    */
-  async importPiece(content: Blob, type: string, query: Query, signal: AbortSignal): Promise<Imported> {
-    const options = { method: 'POST' as const, file: { type, content } };
-    return JSON.parse(await this.#requests.read(`/import${toQuery(query)}`, signal, options));
+  importPiece(content: Blob, type: string, query: Query, signal: AbortSignal): Promise<Imported> {
+    return this.#requests.post(`/import${toQuery(query)}`, { file: { type, content } }, signal);
   }
 
   /** @param content beginning of a file @returns options that describe the file */
-  async importProposal(content: Blob, type: string): Promise<ImportProposal> {
-    const options = { method: 'POST' as const, file: { type, content } };
-    return JSON.parse(await this.#requests.read('/import/proposal', undefined, options));
+  importProposal(content: Blob, type: string): Promise<ImportProposal> {
+    return this.#requests.post('/import/proposal', { file: { type, content } });
   }
 
   /** @returns alarm rules, sorted by name */
@@ -229,12 +222,12 @@ export class Client {
   }
 
   /** @returns the alarms that the rule would have opened in the last 30 days */
-  async testAlarmRule(rule: WantedAlarmRule, signal?: AbortSignal): Promise<Backtest> {
-    return JSON.parse(await this.#requests.read('/alarm-rules/test', signal, { method: 'POST', body: rule }));
+  testAlarmRule(rule: WantedAlarmRule, signal?: AbortSignal): Promise<Backtest> {
+    return this.#requests.post('/alarm-rules/test', { body: rule }, signal);
   }
 
-  async testAlarmDelivery(): Promise<{ items: Array<{ target: string; error: string | null }> }> {
-    return JSON.parse(await this.#requests.read('/alarm-deliveries/test', undefined, { method: 'POST' }));
+  testAlarmDelivery(): Promise<{ items: Array<{ target: string; error: string | null }> }> {
+    return this.#requests.post('/alarm-deliveries/test');
   }
 
   /** @returns pipeline statistics, one entry per second, the oldest first */
@@ -268,25 +261,21 @@ export class Client {
     return this.#requests.get('/unmatched-topics', {}, signal);
   }
 
-  async submit(device: string, measurements: unknown): Promise<{ accepted: number }> {
-    const options = { method: 'POST' as const, body: measurements };
-    return JSON.parse(await this.#requests.read(`/measurements${toQuery({ device })}`, undefined, options));
+  submit(device: string, measurements: unknown): Promise<{ accepted: number }> {
+    return this.#requests.post(`/measurements${toQuery({ device })}`, { body: measurements });
   }
 
   credentials(query: Query, signal?: AbortSignal): Promise<Page<Credential>> {
     return this.#requests.get('/credentials', query, signal);
   }
 
-  async issueCredential(account: string, devices: string[]): Promise<IssuedCredential> {
-    const options = { method: 'POST' as const, body: { account, devices } };
-    return JSON.parse(await this.#requests.read('/credentials', undefined, options));
+  issueCredential(account: string, devices: string[]): Promise<IssuedCredential> {
+    return this.#requests.post('/credentials', { body: { account, devices } });
   }
 
   /** @returns the credential with its new secret */
-  async rotateCredential(account: string): Promise<IssuedCredential> {
-    return JSON.parse(
-      await this.#requests.read(`/credentials/${segment(account)}/rotate`, undefined, { method: 'POST' }),
-    );
+  rotateCredential(account: string): Promise<IssuedCredential> {
+    return this.#requests.post(`/credentials/${segment(account)}/rotate`);
   }
 
   async revokeCredential(account: string): Promise<void> {

@@ -18,6 +18,14 @@ export function createRequests({ fetch }: { fetch: typeof globalThis.fetch }) {
     return JSON.parse(await read(`${path}${toQuery(query)}`, signal));
   }
 
+  async function post(
+    path: string,
+    content: Pick<RequestOptions, 'body' | 'file'> = {},
+    signal?: AbortSignal,
+  ) {
+    return JSON.parse(await read(path, signal, { ...content, method: 'POST' }));
+  }
+
   async function read(path: string, signal?: AbortSignal, options?: RequestOptions): Promise<string> {
     const response = await requestOk(path, signal, options);
     // A connection that breaks within an answer also counts as unreachable.
@@ -60,7 +68,7 @@ export function createRequests({ fetch }: { fetch: typeof globalThis.fetch }) {
     }
   }
 
-  return { get, requestOk, read, request };
+  return { get, post, requestOk, read, request };
 }
 
 export function toQuery(query: Query): string {

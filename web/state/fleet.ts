@@ -24,14 +24,14 @@ export class Fleet {
 
   /** The number of the current or last snapshot. */
   #snapshot = 0;
-  #isComing = false;
+  #isSnapshotRunning = false;
 
   /** The number of the last complete snapshot, and how often the API has counted the sensors since then. */
   #complete = { snapshot: 0, counts: 0 };
 
   /** Number of successive counts since that snapshot in which the API counted fewer sensors than the store has. */
   #smallerCounts = 0;
-  #isAsked = false;
+  #isSnapshotRequested = false;
   #wanted: FleetFilter = {};
 
   readonly #touch = (sensor: FleetSensor) => {
@@ -58,16 +58,16 @@ export class Fleet {
   noteRead() {
     this.#isRead = true;
     // A snapshot without sensors has no items that would have started the snapshot, so it is counted here.
-    if (!this.#isComing) this.#snapshot += 1;
-    this.#isComing = false;
+    if (!this.#isSnapshotRunning) this.#snapshot += 1;
+    this.#isSnapshotRunning = false;
     this.#complete = { snapshot: this.#snapshot, counts: 0 };
     this.#smallerCounts = 0;
-    this.#isAsked = false;
+    this.#isSnapshotRequested = false;
   }
 
   /** Notes that a snapshot was requested. Until it is complete, the store does not count as outdated. */
   noteAsked() {
-    this.#isAsked = true;
+    this.#isSnapshotRequested = true;
   }
 
   /** @returns whether the whole fleet was read, or as much as the limit allows */
@@ -86,8 +86,8 @@ export class Fleet {
    * @returns the changed sensor; null: the item changes nothing
    */
   take(key: string, item: LatestItem, isOfSnapshot: boolean = false): FleetSensor | null {
-    if (isOfSnapshot && !this.#isComing) this.#snapshot += 1;
-    this.#isComing = isOfSnapshot;
+    if (isOfSnapshot && !this.#isSnapshotRunning) this.#snapshot += 1;
+    this.#isSnapshotRunning = isOfSnapshot;
     let sensor = this.sensors.get(key);
     if (
       !sensor &&
@@ -158,7 +158,7 @@ export class Fleet {
    *   count may be older than the newest sensors
    */
   isOutdated(): boolean {
-    return this.#smallerCounts > 1 && !this.#isAsked;
+    return this.#smallerCounts > 1 && !this.#isSnapshotRequested;
   }
 
   /** @returns whether the store has all sensors, so that lists and searches need no other source */
@@ -179,7 +179,7 @@ export class Fleet {
     this.#total = Number.POSITIVE_INFINITY;
     this.#isComplete = false;
     this.#smallerCounts = 0;
-    this.#isAsked = false;
+    this.#isSnapshotRequested = false;
     this.#deviceIndex.clear();
     this.#dirty = [];
     this.#overflow = 0;
@@ -271,7 +271,7 @@ class DeviceIndex {
 
   /** @returns the new sensor, still without a value */
   add(key: string, item: LatestItem): FleetSensor {
-    const device = this.#deviceOf(item);
+    const device = this.#updateDevice(item);
     const sensor = newSensor(key, device, item);
     device.sensors.push(sensor);
     device.isInOrder = false;
@@ -281,7 +281,7 @@ class DeviceIndex {
   }
 
   label(sensor: FleetSensor, item: LatestItem) {
-    this.#deviceOf(item);
+    this.#updateDevice(item);
     const name = item.name ?? item.sensor_id;
     if (sensor.name === name && sensor.type === item.type && sensor.unit === item.unit) return;
     sensor.name = name;
@@ -340,7 +340,8 @@ class DeviceIndex {
     this.#structure += 1;
   }
 
-  #deviceOf({ device_id: id, device, site }: LatestItem) {
+  /** @returns the device of the item, with the name and site of the item */
+  #updateDevice({ device_id: id, device, site }: LatestItem) {
     const name = device ?? id;
     const known = this.devices.get(id);
     if (!known) {

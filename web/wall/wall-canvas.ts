@@ -204,8 +204,9 @@ export function useWallCanvas() {
   const canvas = useRef<HTMLCanvasElement | null>(null);
   const legend = useRef<HTMLUListElement | null>(null);
   const picture = useRef<WallCanvas | null>(null);
-  const matches = useRef(matcherOf(query));
-  matches.current = matcherOf(query);
+  const matcher = matcherOf(query);
+  const matches = useRef(matcher);
+  matches.current = matcher;
   const filters = WALL_FILTERS.map((name) => query.get(name)).join('\n');
   const [arranged, setArranged] = useState<Arranged>({
     headings: [],

@@ -59,7 +59,7 @@ export type Imported = { progress: Progress; first: StoredRow[]; mergedLines: Me
 
 /** @throws `bad_file` */
 export async function importFile(
-  ingest: Pick<Ingest, 'past' | 'acceptedTimes'>,
+  ingest: Pick<Ingest, 'pastSamples' | 'acceptedTimes'>,
   { path, format }: { path: string; format: FileFormat },
   options: ImportOptions,
 ): Promise<Imported> {
@@ -74,25 +74,29 @@ export async function importFile(
 
 /** The caller opens and closes the file. @throws `bad_file` */
 export const importParquet = (
-  ingest: Pick<Ingest, 'past' | 'acceptedTimes'>,
+  ingest: Pick<Ingest, 'pastSamples' | 'acceptedTimes'>,
   file: FileHandle,
   options: ImportOptions,
 ): Promise<Imported> => importRows(ingest, readParquet(file, options), options);
 
 /** Imports while the source arrives. @throws `bad_file` */
 export const importStream = (
-  ingest: Pick<Ingest, 'past' | 'acceptedTimes'>,
+  ingest: Pick<Ingest, 'pastSamples' | 'acceptedTimes'>,
   { source, format }: { source: AsyncIterable<Buffer>; format: 'csv' | 'ndjson' },
   options: ImportOptions,
 ): Promise<Imported> =>
   importRows(ingest, format === 'csv' ? readCsv(source, options) : readNdjson(source, options), options);
 
 async function importRows(
-  ingest: Pick<Ingest, 'past' | 'acceptedTimes'>,
+  ingest: Pick<Ingest, 'pastSamples' | 'acceptedTimes'>,
   rows: AsyncIterable<Rows>,
   options: ImportOptions,
 ): Promise<Imported> {
-  const importer = new Importer({ past: ingest.past, times: await ingest.acceptedTimes(), options });
+  const importer = new Importer({
+    pastSamples: ingest.pastSamples,
+    times: await ingest.acceptedTimes(),
+    options,
+  });
   for await (const some of withTimes(rows, options)) {
     if (some.end > options.skip) await importer.add(some);
     if (options.signal.aborted) break;

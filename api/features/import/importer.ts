@@ -84,7 +84,7 @@ const refusedEntry = (ref: string, refusal: { code: ErrorCode; rule: string }): 
 
 /** Commits whenever a limited number of samples is in memory. */
 export class Importer {
-  #past;
+  #pastSamples;
   #times;
   #options;
   /** By the texts of the file: by device, then by sensor. */
@@ -104,16 +104,16 @@ export class Importer {
   #writing = Promise.resolve();
 
   constructor({
-    past,
+    pastSamples,
     times,
     options,
   }: {
-    past: PastSamples;
+    pastSamples: PastSamples;
     /** accepted times, in epoch ms */
     times: { oldest: number; newest: number };
     options: ImportOptions;
   }) {
-    this.#past = past;
+    this.#pastSamples = pastSamples;
     this.#times = times;
     this.#options = options;
     this.#progress = { rows: options.skip, samples: 0, merged: 0, refused: 0 };
@@ -180,7 +180,7 @@ export class Importer {
       for (const sensor of sensors.keys()) entries.set(sensor, refusedEntry(sensor, refusal));
       return;
     }
-    const { device, known, refused } = await this.#past.look(identity, [...sensors.keys()]);
+    const { device, known, refused } = await this.#pastSamples.look(identity, [...sensors.keys()]);
     const owner = { identity, site, device };
     for (const [sensor, code] of refused) entries.set(sensor, refusedEntry(sensor, refusalOf(code, sensor)));
     for (const [name, sensor] of known) {
@@ -346,7 +346,7 @@ export class Importer {
       const { identity, site } = owner;
       const described = new Map(entries.map((entry) => [entry.ref, entry.described]));
       const options = site === null ? {} : { site };
-      const { device, known, refused } = await this.#past.register(identity, described, options);
+      const { device, known, refused } = await this.#pastSamples.register(identity, described, options);
       owner.device = device;
       for (const entry of entries) {
         entry.sensor = known.get(entry.ref) ?? null;
@@ -363,7 +363,7 @@ export class Importer {
   }
 
   async #write(devices: Map<Owner, Parameters<PastSamples['write']>[1]>, reached: Progress) {
-    for (const [{ device }, series] of devices) await this.#past.write(device as Device, series);
+    for (const [{ device }, series] of devices) await this.#pastSamples.write(device as Device, series);
     this.#progress = reached;
     this.#options.onProgress(reached);
   }

@@ -50,7 +50,7 @@ export function createParquetOut(
     },
   });
   const progress = createProgress({ target, groups, clock: clockGuard });
-  const closedHours = createHourCompletion({
+  const hourCompletion = createHourCompletion({
     groups,
     clock: clockGuard,
     steps,
@@ -66,7 +66,7 @@ export function createParquetOut(
   const rounds = new Rounds({
     steps,
     pauseMs,
-    work: closedHours.completeDue,
+    work: hourCompletion.completeDue,
     logger,
     failed: 'completing Parquet files failed, and goes on with the next check',
     onFailure: () => metrics.parquetFailures.inc(),
@@ -78,7 +78,7 @@ export function createParquetOut(
   );
 
   return {
-    completeDue: closedHours.completeDue,
+    completeDue: hourCompletion.completeDue,
 
     start: () => rounds.start(),
 

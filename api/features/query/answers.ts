@@ -19,8 +19,6 @@ export interface AlignedShape {
   group: Grouping;
 }
 
-const _deviceOf = ({ row }: SelectedSensor) => row.deviceName ?? row.deviceId;
-
 export const GROUP_KEYS: Record<Grouping, (sensor: SelectedSensor) => string> = {
   sensor: ({ row }) => `${row.deviceId}/${row.id}`,
   device: ({ row }) => row.deviceId,

@@ -1,8 +1,15 @@
+import type { CredentialService } from '../../access/credentials/credential-service.ts';
+import type { Alarms } from '../../alarms/index.ts';
+import type { Retirement } from '../../ingest/registry/index.ts';
+import type { InstallationStats } from '../../live/installation-stats.ts';
+import type { UnwatchedTime } from '../../observability/watched-time.ts';
 import type { Contract } from '../contract/openapi.ts';
 import { TAGS } from '../contract/operation.ts';
 import { PAYLOADS } from '../contract/payloads.ts';
 import { SCHEMAS } from '../contract/schemas/index.ts';
-import type { Route } from '../route.ts';
+import type { BrokerAddress } from '../items.ts';
+import type { Route, RouteContext } from '../route.ts';
+import type { Stream } from '../stream/index.ts';
 import * as alarmRules from './alarm-rules.ts';
 import * as alarms from './alarms.ts';
 import * as credentials from './credentials.ts';
@@ -15,8 +22,19 @@ import * as service from './service.ts';
 import * as session from './session.ts';
 import * as unmatchedTopics from './unmatched-topics.ts';
 
-/** In the order in which the HTTP application asks them. The document lists them by their tags. */
-const ROUTES: Route[] = [
+/** What the routes of the core need in addition to `RouteContext`. */
+export interface CoreParts {
+  alarms: Alarms;
+  credentials: CredentialService;
+  retire: Retirement['retire'];
+  stats: Pick<InstallationStats, 'recent'>;
+  stream: Stream;
+  unwatchedTime: Pick<UnwatchedTime, 'read'>;
+  mqtt: BrokerAddress;
+}
+
+/** Only a process that serves the API serves these. */
+export const API_ROUTES: Array<Route<RouteContext & CoreParts>> = [
   ...latest.routes,
   ...fleet.routes,
   ...search.routes,
@@ -27,8 +45,6 @@ const ROUTES: Route[] = [
   ...unmatchedTopics.routes,
   ...credentials.routes,
   ...session.routes,
-  ...service.routes,
-  ...service.documentRoutes,
 ];
 
 const PARAMETERS = {
@@ -58,5 +74,5 @@ export const CORE_CONTRACT: Contract = {
   tags: TAGS,
   schemas: { ...SCHEMAS, ...PAYLOADS },
   parameters: PARAMETERS,
-  routes: ROUTES,
+  routes: [...API_ROUTES, ...service.routes, ...service.documentRoutes],
 };

@@ -96,7 +96,7 @@ const leaseStatements = (table: 'pack_lease' | 'stream_lease' | 'parquet_lease')
  * The owner of a lease is the only process that packs a group, streams it to Kafka, or writes its Parquet
  * files. A lease is taken by a lightweight transaction within the data center.
  */
-export function createPackLeases(session: Session, table: 'pack_lease' | 'stream_lease' | 'parquet_lease') {
+export function createLeaseStore(session: Session, table: 'pack_lease' | 'stream_lease' | 'parquet_lease') {
   const { take, renew, release } = leaseStatements(table);
   return {
     async take(group: number, owner: string): Promise<boolean> {
@@ -113,7 +113,7 @@ export function createPackLeases(session: Session, table: 'pack_lease' | 'stream
   };
 }
 
-export type PackLeases = ReturnType<typeof createPackLeases>;
+export type LeaseStore = ReturnType<typeof createLeaseStore>;
 
 const INSERT = 'INSERT INTO late_day (grp, noticed, device_id, day) VALUES (?, ?, ?, ?)';
 const SELECT_LATE_DAYS = {

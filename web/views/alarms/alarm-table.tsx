@@ -160,7 +160,7 @@ function AlarmActs({ count, onAct }: { count: number; onAct: (act: Act) => void 
   );
 }
 
-/** Calls the listener at each key press. It may be another function at every drawing. */
+/** Calls the listener at each key press. The listener may be a new function in each render. */
 function useKeys(onKey: (event: KeyboardEvent) => void) {
   const newest = useRef(onKey);
   newest.current = onKey;

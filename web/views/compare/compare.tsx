@@ -150,7 +150,9 @@ function Comparison({ compared, onRemove }: { compared: Compared[]; onRemove: (r
   // During a gesture, the shown range is not read yet, so the page counts as reading.
   const isReading = now.loading || window.from !== settled.from || window.to !== settled.to;
   const chart = {
-    ...{ window, bounds, inWords },
+    window,
+    bounds,
+    inWords,
     onWindow: change,
     onReset: reset,
     onCursor: setCursor,

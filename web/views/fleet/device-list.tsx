@@ -336,9 +336,11 @@ const SensorCount = ({ device }: { device: DeviceItem }) => {
 /** @returns a function that returns the number of sensors of a device; null: not known yet */
 function useSensorCount(): (device: DeviceItem) => number | null {
   const { live, clock } = useServices();
-  // The clock draws the number again, because a sensor may appear at any time.
-  void clock.time.value;
-  return ({ device_id }) => live.fleet.devices.get(device_id)?.sensors.length ?? null;
+  return ({ device_id }) => {
+    // The clock draws the number again, because a sensor may appear at any time.
+    void clock.time.value;
+    return live.fleet.devices.get(device_id)?.sensors.length ?? null;
+  };
 }
 
 /** Renders the time since the device was last seen, updated every second and by each sample. */

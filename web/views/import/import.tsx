@@ -47,11 +47,12 @@ export function ImportView() {
   const mayImport = useMay('ingest');
   useFiguresAlone();
   useTitle('Import');
-  const { type, change, choose, start, ...now } = useImport(mayImport);
-  const { file, device, options, proposal, preview, run, abort } = now;
+  const { file, device, options, proposal, preview, run, abort, type, change, choose, start } =
+    useImport(mayImport);
   const isRunning = run?.state === 'running';
   // Without an answer, a time without a zone would be stored as UTC, for example.
-  const isAsked = type !== null && openQuestions(proposal, { ...options, device }).length > 0;
+  const questions = openQuestions(proposal, { ...options, device });
+  const isAsked = type !== null && questions.length > 0;
   return (
     <>
       <div class="title">
@@ -86,7 +87,7 @@ export function ImportView() {
         {file && type && (
           <>
             <Questions
-              questions={openQuestions(proposal, { ...options, device })}
+              questions={questions}
               onAnswer={(option, value) => change({ options: { ...options, [option]: value }, run: null })}
             />
             <FileOptions

@@ -67,7 +67,7 @@ export function createCompletion(deps: {
         : sendAnnounced(group, hour, KINDS[topic], 'completion'),
     observer,
   });
-  const closedHours = createHourCompletion({
+  const hourCompletion = createHourCompletion({
     groups,
     clock,
     steps,
@@ -86,7 +86,7 @@ export function createCompletion(deps: {
     /** A topic that Kafka refuses does not delay the other topics. */
     async completeDue() {
       refused.clear();
-      await closedHours.completeDue();
+      await hourCompletion.completeDue();
       for (const group of watermarks.unsent)
         await leases.hold(group, async () => watermarks.send(group, await progress.read(group)));
     },

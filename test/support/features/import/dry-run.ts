@@ -27,7 +27,7 @@ export async function dryRun(
     refused: new Map(),
   });
   const ingest = {
-    past: { look },
+    pastSamples: { look },
     acceptedTimes: async () => times ?? { oldest: 0, newest: Number.MAX_SAFE_INTEGER },
   } as never;
   const source =

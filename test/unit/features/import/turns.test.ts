@@ -17,7 +17,7 @@ const directory = useDirectory('turns');
 
 /** Registers every name, and stores nothing. */
 const ingest = {
-  past: {
+  pastSamples: {
     look: async (_: unknown, names: string[]) => ({
       device: {},
       known: new Map(names.map((name) => [name, { bytes: name }])),
