@@ -13,7 +13,7 @@ const TOP = {
   // Receives, stores and serves measurements.
   'api/': ['common/', 'schema/'],
   // Knows MQTT and payloads, never CQL. Its `verify/` compares ledgers with the database.
-  'simulator/': ['common/', 'schema/', 'api/store/', 'api/history/reading/', 'api/features/kafka/'],
+  'simulator/': ['common/', 'schema/', 'api/store/', 'api/history/reading/'],
   // Starts the processes of the other folders, and imports only their settings and the records that they store.
   'infra/': ['common/', 'schema/', 'api/store/', 'api/observability/', 'simulator/flags.ts'],
   // Benchmarks of the other folders, and the sizing calculator, which uses constants of the schema and the printing of the benchmarks.
@@ -92,6 +92,13 @@ const API = {
     'api/feature.ts',
     ...features.map((feature) => `api/features/${feature}/`),
   ],
+  // A command of a feature is a process of its own, which runs with all features.
+  ...Object.fromEntries(
+    features.map((feature) => [
+      `api/features/${feature}/command`,
+      [...CORE, `api/features/${feature}/`, 'api/features/index.ts', ...(OTHER_FEATURES[feature] ?? [])],
+    ]),
+  ),
   // The composition root.
   'api/system.ts': [
     'api/store/',
@@ -120,9 +127,10 @@ const API = {
     'api/mqtt/',
     'api/database.ts',
     'api/system.ts',
+    'api/features/index.ts',
   ],
   // The entry point of the process.
-  'api/index.ts': ['api/observability/', 'api/commands/', 'api/system.ts'],
+  'api/index.ts': ['api/observability/', 'api/features/index.ts', 'api/commands/', 'api/system.ts'],
 };
 
 /** The modules (here: rooms) of `tools/`, and what each may import besides itself and the folders that `tools/` may import. */
@@ -203,7 +211,11 @@ function pathOf(room) {
 const arrowsFrom = (room, allowed, within = '') => ({
   name: `arrows of ${room}`,
   severity: 'error',
-  from: { path: pathOf(room) },
+  // The commands of a feature have a row of their own.
+  from: {
+    path: pathOf(room),
+    ...(/^api.features.[^/]+.$/.test(room) && { pathNot: `${pathOf(room)}command` }),
+  },
   to: {
     dependencyTypesNot: ['core'],
     path: `^${within || '[^/]+/'}`,
@@ -239,7 +251,12 @@ const doorsFor = (room) => ({
     dependencyTypesNot: ['dynamic-import'],
     path: '^api/[^/]+/',
     // Files of `api/commands/` may be imported directly: each command is a process of its own. `npm start -- --drain` starts one.
-    pathNot: [pathOf(room), '^api/commands/', '^api/[^/]+/index[.][jt]s$', '^api/[^/]+/[^/]+/index[.][jt]s$'],
+    pathNot: [
+      pathOf(room.replace(/command$/, '')),
+      '^api/commands/',
+      '^api/[^/]+/index[.][jt]s$',
+      '^api/[^/]+/[^/]+/index[.][jt]s$',
+    ],
   },
 });
 

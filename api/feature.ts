@@ -1,4 +1,6 @@
 import type { Periods } from '../common/periods.ts';
+import type { Config } from '../common/settings/config.ts';
+import type { SettingsGroup } from '../common/settings/group.ts';
 import type { Identity } from '../schema/ids.ts';
 import type { Contract } from './http/contract/openapi.ts';
 import { bindRoutes } from './http/index.ts';
@@ -43,6 +45,9 @@ export interface RunningFeature {
  */
 export interface Feature extends Contract {
   name: string;
+  settings?: SettingsGroup[];
+  /** whether events and dead letters are noted in the outbox when they are committed */
+  announces?: (config: Config) => boolean;
   create: (core: FeatureContext) => Promise<RunningFeature>;
 }
 
@@ -54,6 +59,8 @@ export function defineFeature<D extends object = object>({
   ...feature
 }: Contract & {
   name: string;
+  settings?: SettingsGroup[];
+  announces?: Feature['announces'];
   routes?: Array<Route<FeatureContext & D>>;
   create?: (core: FeatureContext) => Created<D> | Promise<Created<D>>;
 }): Feature {

@@ -5,6 +5,7 @@ import { MillraceError } from '../../common/errors.ts';
 import { PERIODS_MS, type Periods } from '../../common/periods.ts';
 import type { Config } from '../../common/settings/config.ts';
 import { openDatabase } from '../database.ts';
+import { isAnnounced } from '../features/index.ts';
 import { createIngest } from '../ingest/index.ts';
 import { createSubscriber, unsubscribe } from '../mqtt/external/index.ts';
 import { createContext } from '../observability/index.ts';
@@ -41,7 +42,7 @@ export async function drainSession(deps: {
   const context = createContext({ config, version, logger });
   const database = await openDatabase(context);
   const { store } = database;
-  const ingest = createIngest(context, database);
+  const ingest = createIngest(context, { ...database, isAnnounced: isAnnounced(context.config) });
   const { progress } = ingest;
   let settled = 0;
   let receivedAt = performance.now();

@@ -1,3 +1,6 @@
+import type { Config } from '../../common/settings/config.ts';
+import type { SettingsGroup } from '../../common/settings/group.ts';
+import { SETTINGS, type Setting } from '../../common/settings/schema.ts';
 import type { Feature } from '../feature.ts';
 import type { Contract } from '../http/contract/openapi.ts';
 import { CORE_CONTRACT } from '../http/index.ts';
@@ -32,3 +35,14 @@ export const FEATURES: Feature[] = [
 export const CONTRACTS: Contract[] = [CORE_CONTRACT, ...FEATURES];
 
 export const ROUTES: Route[] = CONTRACTS.flatMap(({ routes = [] }) => routes);
+
+export const SETTINGS_GROUPS: SettingsGroup[] = FEATURES.flatMap(({ settings = [] }) => settings);
+
+export const ALL_SETTINGS: Record<string, Setting> = Object.assign(
+  {},
+  SETTINGS,
+  ...SETTINGS_GROUPS.map(({ settings }) => settings),
+);
+
+/** Processes that run only a command also note what they commit, because it must reach the features too. */
+export const isAnnounced = (config: Config): boolean => FEATURES.some(({ announces }) => announces?.(config));

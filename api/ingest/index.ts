@@ -37,6 +37,8 @@ export type Publish = (device: Device, changed: Sensor[], series: Series[]) => v
 
 type Deps = {
   store: Store;
+  /** Device events and dead letters are noted in the outbox, from which a feature publishes them. */
+  isAnnounced: boolean;
   /** default: does nothing */
   send?: Send;
   /** live changes; default: does nothing */
@@ -120,7 +122,7 @@ export function createIngest(context: Context, deps: Deps) {
     setSampleObserver: (observer: SampleObserver | null) => measurements.setSampleObserver(observer),
     /** From memory, with the newest values that this process committed. */
     peek: (id: string) => registry.cache.peek(id),
-    /** null: the Kafka stream is off */
+    /** null: no feature reads it */
     outbox,
     unmatchedTopics,
     processStats,
@@ -153,7 +155,7 @@ export function createIngest(context: Context, deps: Deps) {
 /** The stations of a message on its way to the commit. */
 function createPath(context: Context, deps: Deps, historyMs: number) {
   const { config, clock, logger, metrics } = context;
-  const { store, send = () => {}, publish = () => {}, onState = () => {}, clockGuard } = deps;
+  const { store, isAnnounced, send = () => {}, publish = () => {}, onState = () => {}, clockGuard } = deps;
   const { autoRegister, autoRegisterMax, maxClockSkewMs, maxMessageBytes, relativeTimes, tsUnitMs } =
     config.ingest;
   const groups = config.retention.latestGroups;
@@ -164,8 +166,7 @@ function createPath(context: Context, deps: Deps, historyMs: number) {
   const clocks = new ClockNotices({ logger });
   const births = new Births({ registry, store: store.write.registry, retry, clock, clocks });
   const notices = new RefusalNotices({ logger });
-  // Processes that run only a command also get an outbox, because their commits must reach Kafka too.
-  const outbox = config.stream.kafka ? new Outbox({ store: store.write.outbox, clock }) : null;
+  const outbox = isAnnounced ? new Outbox({ store: store.write.outbox, clock }) : null;
   const deadLetters = createDeadLetterBox({
     store: store.deadLetters,
     registry,

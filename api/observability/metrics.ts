@@ -35,7 +35,6 @@ export function createMetrics({ version, role }: { version: string; role: string
     ...declareRefusals(declare),
     ...declareCommits(declare),
     ...declareHistory(declare),
-    ...declareStreamOut(declare),
     ...declareAlarms(declare),
     ...declareLive(declare),
     ...declareFiles(declare),
@@ -90,45 +89,6 @@ function declareHistory(declare: MetricDeclarations) {
       PACK_BUCKETS,
     ),
     unreadableRows: declare.counter('iot_pack_unreadable_rows_total', 'Rows that packing could not read'),
-    learnedBaselines: declare.counter(
-      'iot_baseline_learned_total',
-      'Baselines of sensors that were learned, one a day',
-    ),
-  };
-}
-
-function declareStreamOut(declare: MetricDeclarations) {
-  return {
-    streamRecords: declare.counter(
-      'iot_stream_records_total',
-      'Records that Kafka has taken, by topic',
-      'topic',
-    ),
-    streamSkipped: declare.counter(
-      'iot_stream_skipped_total',
-      'Blocks that found no room in the queue for Kafka. They are sent when their hour has closed',
-    ),
-    streamCompleted: declare.counter(
-      'iot_stream_completed_total',
-      'Blocks that were sent to Kafka after their hour had closed',
-    ),
-    streamFailures: declare.counter(
-      'iot_stream_failures_total',
-      'Requests that Kafka did not take, and that are repeated',
-    ),
-    parquetFiles: declare.counter('iot_parquet_files_total', 'Parquet files of days that were written'),
-    parquetRows: declare.counter(
-      'iot_parquet_rows_total',
-      'Samples in Parquet files of days that were written',
-    ),
-    parquetBytes: declare.counter(
-      'iot_parquet_bytes_total',
-      'Bytes of Parquet files of days that were written',
-    ),
-    parquetFailures: declare.counter(
-      'iot_parquet_failures_total',
-      'Checks for finished days that failed, and are repeated',
-    ),
   };
 }
 
@@ -206,16 +166,6 @@ function declareFiles(declare: MetricDeclarations) {
       declare.counter('iot_export_samples_total', 'Samples that left in exports, by format', 'format'),
       'format',
       ['csv', 'ndjson', 'parquet', 'arrow'],
-    ),
-
-    importedSamples: counted(
-      declare.counter(
-        'iot_import_samples_total',
-        'Samples of files that were imported over HTTP, by format',
-        'format',
-      ),
-      'format',
-      ['csv', 'ndjson', 'parquet'],
     ),
   };
 }

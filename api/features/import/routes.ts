@@ -17,6 +17,7 @@ import {
 } from '../../http/index.ts';
 import type { ConcurrencyLimit } from '../../http/long-requests.ts';
 import type { Route } from '../../http/route.ts';
+import type { Metrics } from '../../observability/metrics.ts';
 import {
   FILE_OPTIONS,
   type Imported,
@@ -28,9 +29,13 @@ import {
 } from './files.ts';
 import type { RefusedLine } from './importer.ts';
 import { SCHEMAS } from './schemas.ts';
+import { IMPORT_SETTINGS } from './settings.ts';
 import { chunksOf, withUpload } from './uploads.ts';
 
-type Deps = FeatureContext & { imports: ConcurrencyLimit };
+type Deps = FeatureContext & {
+  imports: ConcurrencyLimit;
+  importedSamples: ReturnType<Metrics['declare']['counter']>;
+};
 
 /** Refused lines that an answer lists. Its count includes further ones. */
 const MAX_LISTED = 1000;
@@ -82,7 +87,7 @@ export const postImport =
           onProgress: () => {},
         };
         const { progress, first, mergedLines } = await run(deps, req, format, options);
-        if (!options.dryRun) deps.metrics.importedSamples.inc({ format }, progress.samples);
+        if (!options.dryRun) deps.importedSamples.inc({ format }, progress.samples);
         res.json({
           ...progress,
           refused_lines: refused,
@@ -124,7 +129,7 @@ async function run(
 ): Promise<Imported> {
   if (format !== 'parquet') return importStream(ingest, { source: chunksOf(req), format }, options);
   // A Parquet file is first stored as a whole, because its footer is at its end.
-  return withUpload(req, { dataDir: config.dataDir, limit: config.ingest.maxImportBytes }, (file) =>
+  return withUpload(req, { dataDir: config.dataDir, limit: config.of(IMPORT_SETTINGS).maxBytes }, (file) =>
     importParquet(ingest, file, options),
   );
 }

@@ -1,18 +1,18 @@
+import type { Schemas } from '../../../schema/kafka/schemas.ts';
+import { ANNOUNCED_TOPICS, type TopicKind } from '../../../schema/kafka/topics.ts';
 import { isLate } from '../../../schema/rules.ts';
 import type { Names } from '../../history/reading/records.ts';
 import { PayloadMemory } from '../../ingest/admission/index.ts';
 import type { Announcement, Noted } from '../../ingest/outbox.ts';
 import type { Device } from '../../ingest/registry/cache.ts';
-import type { Metrics } from '../../observability/metrics.ts';
 import type { Query } from '../../store/sending/session.ts';
 import { sizeOf } from './announced.ts';
-import type { KafkaSender } from './client/sender.ts';
-import { ANNOUNCED_TOPICS, type TopicKind } from './client/topics.ts';
 import { LatestSender } from './latest-sender.ts';
+import type { KafkaMetrics } from './metrics.ts';
 import type { SentNotes } from './notes.ts';
 import type { RecordMaker } from './record-maker.ts';
 import { Resequencer } from './resequencer.ts';
-import type { Schemas } from './schemas.ts';
+import type { KafkaSender } from './sender.ts';
 import { TopicQueue } from './topic-queue.ts';
 
 /** Indexes in the parameters of a row of `message`. */
@@ -77,7 +77,7 @@ export class HotPath {
     notes: SentNotes;
     sendsLatest: boolean;
     clock: () => number;
-    metrics: Metrics;
+    metrics: Pick<KafkaMetrics, 'skipped'>;
   }) {
     this.#clock = clock;
     this.#metrics = metrics;
@@ -127,7 +127,7 @@ export class HotPath {
     const queue = this.#announced.get(announcement.kind) as TopicQueue<WaitingAnnouncement>;
     if (queue.reserve(size)) {
       queue.push({ announcement, bucket: noticed, size, committedAt: this.#clock() });
-    } else this.#metrics.streamSkipped.inc();
+    } else this.#metrics.skipped.inc();
   };
 
   start() {
@@ -177,7 +177,7 @@ export class HotPath {
     let bytes = 0;
     for (const { params } of rows) bytes += (params[SAMPLES] as Buffer).length;
     if (this.#blocks.reserve(bytes, rows.length)) return true;
-    this.#metrics.streamSkipped.inc(rows.length);
+    this.#metrics.skipped.inc(rows.length);
     return false;
   }
 

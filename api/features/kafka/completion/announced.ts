@@ -1,9 +1,9 @@
+import { ANNOUNCED_TOPICS, type CompletedTopic } from '../../../../schema/kafka/topics.ts';
 import type { OutboxEntry, OutboxKind } from '../../../store/outbox.ts';
 import { findAnnounced } from '../announced.ts';
-import { chunks } from '../client/sender.ts';
-import { ANNOUNCED_TOPICS, type CompletedTopic } from '../client/topics.ts';
 import { outboxDigest, outboxOwner } from '../notes.ts';
 import type { Source } from '../record-maker.ts';
+import { chunks } from '../sender.ts';
 import type { Sending } from './sending.ts';
 
 const ENTRIES_AT_ONCE = 16;

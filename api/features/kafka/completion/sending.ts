@@ -1,8 +1,8 @@
 import type { DeviceBytes } from '../../../../schema/ids.ts';
 import { iteratePages, type Steps } from '../../../background/index.ts';
 import type { Store } from '../../../store/index.ts';
-import type { OutRecord } from '../client/sender.ts';
 import type { RecordMaker } from '../record-maker.ts';
+import type { OutRecord } from '../sender.ts';
 
 /** Limit of devices that are completed concurrently. */
 export const DEVICES_AT_ONCE = 8;

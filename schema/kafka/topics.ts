@@ -1,4 +1,4 @@
-import type { Config } from '../../../../common/settings/config.ts';
+import type { KafkaSettings } from './settings.ts';
 
 /** `npm run stream -- init` applies these settings. The name of each topic ends with the version of its record format. */
 export const TOPICS = {
@@ -46,5 +46,16 @@ export type CompletedTopic = (typeof COMPLETED_TOPICS)[number];
 
 export const topicName = (prefix: string, kind: TopicKind): string => `${prefix}.${kind}.v1`;
 
-export const usedTopics = (stream: Config['stream']): TopicKind[] =>
+export const usedTopics = (stream: KafkaSettings): TopicKind[] =>
   (Object.keys(TOPICS) as TopicKind[]).filter((kind) => kind !== 'latest' || stream.latest);
+
+/** A topic accepts no records, although other topics may. */
+export class TopicRefused extends Error {
+  declare topic: string;
+
+  constructor(topic: string, reason: string) {
+    super(`${topic}: ${reason}`);
+    this.name = 'TopicRefused';
+    this.topic = topic;
+  }
+}

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { BaseOptions } from '@platformatic/kafka';
-import type { Config } from '../../../../common/settings/config.ts';
+import type { KafkaSettings } from './settings.ts';
 
 const PORT = 9092;
 
@@ -8,7 +8,7 @@ const REQUEST_MS = 10_000;
 
 /** A Kafka client must not retry, because the caller retries with a new client. */
 export function connectionOptions(
-  { kafka, tls, tlsCa, certificate, sasl, username, password }: Config['stream'],
+  { kafka, tls, tlsCa, certificate, sasl, username, password }: KafkaSettings,
   clientId: string,
 ): BaseOptions {
   return {

@@ -1,7 +1,6 @@
-import { uuidText } from '../../../schema/ids.ts';
-import { visitBlock } from '../../../schema/packed/block.ts';
-import type { Numbers } from '../../../schema/packed/series.ts';
-import type { Watermark } from '../../history/reading/records.ts';
+import { uuidText } from '../ids.ts';
+import { visitBlock } from '../packed/block.ts';
+import type { Numbers } from '../packed/series.ts';
 import { type AvroRecord, decodeAvro } from './avro.ts';
 
 type SentSamples = { sensor: string; times: Numbers; values: Numbers };
@@ -48,11 +47,11 @@ function samplesOfBlock(bucket: number, block: Buffer): SentSamples[] {
   return found;
 }
 
-/** `recordOfId`: of a schema registry. */
+/** `recordOfId`: of a schema registry. `until` and `topics` are epoch ms. */
 export function decodeWatermark(
   value: Buffer,
   recordOfId?: (id: number) => AvroRecord | null,
-): Watermark & { topics: Record<string, number> } {
+): { shard: number; shards: number; until: number; topics: Record<string, number> } {
   if (value[0] !== 0x7b) {
     const decoded = decodeAvro(value, recordOfId);
     if (decoded.record === 'watermark') return decoded.value;

@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { messageOf } from '../../../common/errors.ts';
-import { LogThrottle } from '../../../common/log-throttle.ts';
-import type { Config } from '../../../common/settings/config.ts';
+import { messageOf } from '../../common/errors.ts';
+import { LogThrottle } from '../../common/log-throttle.ts';
 import { AVRO_SCHEMAS, type AvroRecord, confluentHead, singleObjectHead } from './avro.ts';
-import { SchemaRegistry } from './client/registry.ts';
-import { TopicRefused } from './client/sender.ts';
-import { type TopicKind, topicName, usedTopics } from './client/topics.ts';
+import { SchemaRegistry } from './registry.ts';
+import type { KafkaSettings } from './settings.ts';
+import { type TopicKind, TopicRefused, topicName, usedTopics } from './topics.ts';
 
 const PAUSE_MS = { first: 200, longest: 10_000 };
 
@@ -21,7 +20,7 @@ export class Schemas {
   #throttle = new LogThrottle();
   #known: Map<AvroRecord, { id: number; head: Buffer }> = new Map();
 
-  constructor(stream: Config['stream'], logger: Logger) {
+  constructor(stream: KafkaSettings, logger: Logger) {
     this.#stream = stream;
     this.#logger = logger;
     this.#registry = stream.registry && new SchemaRegistry(stream.registry);

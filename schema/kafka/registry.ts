@@ -1,4 +1,4 @@
-import type { Config } from '../../../../common/settings/config.ts';
+import type { KafkaSettings } from './settings.ts';
 
 const REQUEST_MS = 10_000;
 
@@ -20,7 +20,7 @@ export class SchemaRegistry {
   #url;
   #headers;
 
-  constructor({ url, username, password }: NonNullable<Config['stream']['registry']>) {
+  constructor({ url, username, password }: NonNullable<KafkaSettings['registry']>) {
     this.#url = url;
     const credentials = Buffer.from(`${username}:${password}`).toString('base64');
     this.#headers = {

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type BaseOptions, type GenericError, Producer } from '@platformatic/kafka';
 import type { Logger } from 'pino';
-import { LogThrottle } from '../../../../common/log-throttle.ts';
+import { LogThrottle } from '../../../common/log-throttle.ts';
+import { TopicRefused } from '../../../schema/kafka/index.ts';
 
 /**
  * The same key always goes to the same partition. `partition`: hash of the key, of which the producer takes the remainder by the number of
@@ -39,17 +40,6 @@ const REFUSALS = [
   87, // INVALID_RECORD
   100, // UNKNOWN_TOPIC_ID
 ];
-
-/** A topic accepts no records, although other topics may. */
-export class TopicRefused extends Error {
-  declare topic: string;
-
-  constructor(topic: string, reason: string) {
-    super(`${topic}: ${reason}`);
-    this.name = 'TopicRefused';
-    this.topic = topic;
-  }
-}
 
 /**
  * Records that Kafka does not have yet, in order. `size`: records in the next request. After a failure each part has the records of one
