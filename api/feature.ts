@@ -28,6 +28,8 @@ export interface RunningFeature {
   routes: BoundRoute[];
   /** after the commit of a message; it must return at once */
   onCommitted?: Publish | undefined;
+  /** after the commit of a new device, in the process that registered it; it must return at once */
+  onRegistered?: (device: Device) => void;
   /** `device`: as it was registered. A retirement ends after it, and is repeated if it fails. */
   onRetired?: (identity: Identity, device: Device | null) => Promise<void> | void;
   /** judges newest values before readers get them */

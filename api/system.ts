@@ -71,8 +71,12 @@ export async function startSystem(parts: {
   const tls = createTls(context, { everyMs: periods.certificates });
   // Ingest publishes live changes and sends commands to devices. Publishing and sending need the message source, and the
   // message source needs ingest. Events break this dependency cycle.
-  const events: EventEmitter<{ committed: Parameters<Publish>; command: Parameters<Send>; state: [Device] }> =
-    new EventEmitter();
+  const events: EventEmitter<{
+    committed: Parameters<Publish>;
+    command: Parameters<Send>;
+    state: [Device];
+    registered: [Device];
+  }> = new EventEmitter();
   const { store, clockGuard } = await openDatabase(context, { openStore, clockDifference });
   const ingest = createIngest(context, {
     store,
@@ -80,6 +84,7 @@ export async function startSystem(parts: {
     clockGuard,
     send: (...command) => void events.emit('command', ...command),
     onState: (device) => void events.emit('state', device),
+    onRegistered: (device) => void events.emit('registered', device),
     // The function is bound, so that no wrapper function runs for each message.
     publish: (events.emit as (event: 'committed', ...changed: Parameters<Publish>) => boolean).bind(
       events,
@@ -186,8 +191,9 @@ export async function startSystem(parts: {
   const stream = createStream({ ...base, stats, resyncMs: periods.heal });
   const core: FeatureContext = { ...base, stream, clockGuard, readiness, version, periods };
   for (const feature of FEATURES) features.push(await feature.create(core));
-  for (const { onCommitted, judge } of features) {
+  for (const { onCommitted, onRegistered, judge } of features) {
     if (onCommitted) events.on('committed', onCommitted);
+    if (onRegistered) events.on('registered', onRegistered);
     if (judge) stream.judgeBy(judge);
   }
   const api = serves

@@ -10,6 +10,7 @@ import { baselinesFeature } from './baselines/index.ts';
 import { changesFeature } from './changes/index.ts';
 import { deadLettersFeature } from './dead-letters/index.ts';
 import { exportFeature } from './export/index.ts';
+import { firstSightFeature } from './first-sight/index.ts';
 import { importFeature } from './import/index.ts';
 import { kafkaFeature } from './kafka/index.ts';
 import { lineProtocolFeature } from './line-protocol/index.ts';
@@ -24,6 +25,7 @@ export const FEATURES: Feature[] = [
   changesFeature,
   deadLettersFeature,
   exportFeature,
+  firstSightFeature,
   importFeature,
   kafkaFeature,
   lineProtocolFeature,

@@ -45,6 +45,8 @@ type Deps = {
   publish?: Publish;
   /** a device went online or offline; default: does nothing */
   onState?: (device: Device) => void;
+  /** a new device was committed; default: does nothing */
+  onRegistered?: (device: Device) => void;
   /** compared with the clock of the database */
   clockGuard: ClockGuard;
 };
@@ -162,7 +164,14 @@ function createPath(context: Context, deps: Deps, historyMs: number) {
   const { retry } = store;
   const processStats = new ProcessStats({ clock, pressure: store.health.pressure });
   const limits = { autoRegister, autoRegisterMax };
-  const registry = new Registry({ store: store.write.registry, groups, limits, retry, clock });
+  const registry = new Registry({
+    store: store.write.registry,
+    groups,
+    limits,
+    retry,
+    clock,
+    onRegistered: deps.onRegistered,
+  });
   const clocks = new ClockNotices({ logger });
   const births = new Births({ registry, store: store.write.registry, retry, clock, clocks });
   const notices = new RefusalNotices({ logger });
