@@ -109,6 +109,8 @@ const API = {
   ],
   // The commands migrate, roles, drain, credentials, alarms and dead letters: each command calls a room.
   'api/commands/': [
+    'api/feature.ts',
+    'api/features/index.ts',
     'api/store/',
     'api/observability/',
     'api/access/',

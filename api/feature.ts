@@ -1,4 +1,5 @@
 import type { Periods } from '../common/periods.ts';
+import type { Config } from '../common/settings/config.ts';
 import type { Identity } from '../schema/ids.ts';
 import type { Contract } from './http/contract/openapi.ts';
 import { bindRoutes } from './http/index.ts';
@@ -37,14 +38,23 @@ export interface RunningFeature {
   stop?: () => Promise<void> | void;
 }
 
+/** Rights at an external broker, each with its verb as in Mosquitto's `acl_file`, such as `read home/+/state`. */
+export interface BrokerRights {
+  /** of the programs of the installation */
+  installation?: string[];
+}
+
 /**
  * A feature lies in one folder of `features/`, and one line of `features/index.ts` switches it on. The documents describe it by its
  * contract. `create` makes it for a process, before the process receives messages.
  */
 export interface Feature extends Contract {
   name: string;
+  brokerRights?: (config: BrokerConfig) => BrokerRights;
   create: (core: FeatureContext) => Promise<RunningFeature>;
 }
+
+type BrokerConfig = Pick<Config, 'mqtt' | 'live'>;
 
 type Created<D> = { deps?: D } & Omit<RunningFeature, 'routes'>;
 
@@ -52,8 +62,7 @@ type Created<D> = { deps?: D } & Omit<RunningFeature, 'routes'>;
 export function defineFeature<D extends object = object>({
   create = () => ({}),
   ...feature
-}: Contract & {
-  name: string;
+}: Omit<Feature, 'routes' | 'create'> & {
   routes?: Array<Route<FeatureContext & D>>;
   create?: (core: FeatureContext) => Created<D> | Promise<Created<D>>;
 }): Feature {

@@ -7,6 +7,7 @@ import { baselinesFeature } from './baselines/index.ts';
 import { changesFeature } from './changes/index.ts';
 import { deadLettersFeature } from './dead-letters/index.ts';
 import { exportFeature } from './export/index.ts';
+import { homeAssistantFeature } from './home-assistant/index.ts';
 import { importFeature } from './import/index.ts';
 import { kafkaFeature } from './kafka/index.ts';
 import { lineProtocolFeature } from './line-protocol/index.ts';
@@ -21,6 +22,7 @@ export const FEATURES: Feature[] = [
   changesFeature,
   deadLettersFeature,
   exportFeature,
+  homeAssistantFeature,
   importFeature,
   kafkaFeature,
   lineProtocolFeature,

@@ -133,6 +133,10 @@ export class BrokerTransport implements Transport {
     return this.#outbox.put(topic, payload, waited, retain);
   }
 
+  publishAll() {
+    this.#publishesAll = true;
+  }
+
   /** All topics of these kinds, because the broker does not report its subscribers. */
   demandOf(kinds: Set<NamedTopic>): Demand {
     return { any: () => kinds.size > 0, wants: (kind) => kinds.has(kind) };

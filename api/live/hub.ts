@@ -28,6 +28,9 @@ export function createLocalTransport(brokerClients: BrokerClients): Transport {
       return true;
     },
 
+    // Named topics need no reader within one process: the publisher asks `NamedTopics.isAlways` first.
+    publishAll() {},
+
     async listen(devices, listener) {
       hub.add(devices, listener);
       return () => void hub.remove(devices, listener);

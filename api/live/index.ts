@@ -3,10 +3,15 @@ import type { Device } from '../ingest/registry/cache.ts';
 import type { Context } from '../observability/index.ts';
 import type { Check } from '../observability/readiness.ts';
 import { BrokerTransport } from './broker-transport.ts';
-import { HomeAssistant } from './home-assistant.ts';
 import { createLocalTransport, type Listener } from './hub.ts';
 import type { LiveItem } from './messages.ts';
-import { type Demand, type NamedTopic, NamedTopics, type SendLive } from './named-topics.ts';
+import {
+  type Demand,
+  type NamedFollower,
+  type NamedTopic,
+  NamedTopics,
+  type SendLive,
+} from './named-topics.ts';
 import { Publisher } from './publisher.ts';
 
 export { WAITED } from './broker-transport.ts';
@@ -37,8 +42,10 @@ export interface Transport {
   onWanted: (listener: () => void) => void;
   /** `committedAt`: time of the commit of the oldest item, in ms of `performance.now()` */
   publish: (device: string, items: LiveItem[], committedAt: number) => void;
-  /** on a named topic (`named-topics.ts`), or on a topic of Home Assistant */
+  /** on a named topic (`named-topics.ts`), or on a topic of a follower of named topics */
   send: SendLive;
+  /** from then on, changes are published even if no reader follows them */
+  publishAll: () => void;
   demandOf: (kinds: Set<NamedTopic>) => Demand;
   /** the promise resolves to a function that unsubscribes. From then on no change is missed, unless the broker is not connected */
   listen: (devices: string[], listener: Listener) => Promise<() => void>;
@@ -70,11 +77,11 @@ export function createLive(
   },
 ) {
   const { mqtt } = config;
-  const { topics, isRetained, homeAssistantPrefix: prefix } = config.live;
+  const { topics, isRetained } = config.live;
   const transport: Transport = mqtt.url
     ? new BrokerTransport({
         mqtt,
-        publishesAll: config.live.isAlways || topics.length > 0 || isRetained || prefix !== undefined,
+        publishesAll: config.live.isAlways || topics.length > 0 || isRetained,
         keepAliveMs,
         logger,
         metrics,
@@ -85,7 +92,6 @@ export function createLive(
     demand: transport.demandOf(new Set(topics)),
     send,
     isRetained,
-    homeAssistant: prefix === undefined ? null : new HomeAssistant({ prefix, send }),
   });
   // A broker that restarted without persistence has lost its retained messages.
   transport.onMissed(() => named.forget());
@@ -93,6 +99,12 @@ export function createLive(
 
   return {
     publishChanges: publisher.publishChanges,
+    send,
+    /** before the first message */
+    follow(follower: NamedFollower) {
+      named.follow(follower);
+      transport.publishAll();
+    },
     publishState: (device: Device) => named.publishState(device),
     remove: (device: Device) => named.remove(device),
     listen: ((devices, listener) => transport.listen(devices, listener)) satisfies Transport['listen'],

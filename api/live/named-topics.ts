@@ -1,7 +1,6 @@
 import { identifyDevice, identifySensor } from '../../schema/ids.ts';
 import type { Device } from '../ingest/registry/cache.ts';
 import type { Series } from '../ingest/sample-writer.ts';
-import type { HomeAssistant } from './home-assistant.ts';
 import { type LiveItem, liveItem, liveTopic } from './messages.ts';
 
 const MOST_ITEMS = 100;
@@ -23,13 +22,24 @@ export interface Demand {
   wants: (kind: NamedTopic, topic: string) => boolean;
 }
 
+/** Is called with each newest value after the value was published on its named topics. */
+export interface NamedFollower {
+  /** `sensorTopic`: has the value; `deviceTopic`: above the named topics of the device */
+  publish: (item: LiveItem, device: Device, sensorTopic: string, deviceTopic: string) => void;
+  /** the device went online or offline */
+  publishState: (device: Device, deviceTopic: string) => void;
+  /** the device was retired */
+  remove: (device: Device, deviceTopic: string) => void;
+  /** the broker may have lost its retained messages */
+  forget: () => void;
+}
+
 /**
  * Publishes live changes on topics with names, next to `iot/live/{device id}`:
  *
  *     iot/live/{device}                      the message of iot/live/{device id}
  *     iot/live/{device}/samples              all samples of each message, not only the newest
  *     iot/live/{device}/sensors/{sensor}     the newest value of one sensor, retained by setting
- *     iot/live/{device}/status               online or offline, retained, for Home Assistant
  *
  * A topic contains a name only if the id is computed from that name. Otherwise the topic contains the id,
  * because births may give several devices or sensors the same name.
@@ -38,7 +48,9 @@ export class NamedTopics {
   #demand;
   #send;
   #isRetained;
-  #homeAssistant;
+  #followers: NamedFollower[] = [];
+  /** values are published even if no client asks for them */
+  isAlways;
   #deviceTopics: Map<string, { device: string | null; topic: string }> = new Map();
   /** By sensor id. `above`: topic of the device. */
   #sensorTopics: Map<string, { above: string; name: string | null; topic: string }> = new Map();
@@ -47,21 +59,20 @@ export class NamedTopics {
     demand,
     send,
     isRetained,
-    homeAssistant,
   }: {
     demand: Demand;
     send: SendLive;
     isRetained: boolean;
-    homeAssistant: HomeAssistant | null;
   }) {
     this.#demand = demand;
     this.#send = send;
     this.#isRetained = isRetained;
-    this.#homeAssistant = homeAssistant;
+    this.isAlways = isRetained;
   }
 
-  get isAlways() {
-    return this.#isRetained || this.#homeAssistant !== null;
+  follow(follower: NamedFollower) {
+    this.#followers.push(follower);
+    this.isAlways = true;
   }
 
   publish(device: Device, items: LiveItem[], committedAt: number) {
@@ -75,22 +86,14 @@ export class NamedTopics {
       const sensorTopic = this.#sensorTopic(topic, item);
       if (this.isAlways || this.#demand.wants('sensors', sensorTopic))
         this.#send(sensorTopic, JSON.stringify(item), { retain: this.#isRetained, waited });
-      if (!this.#homeAssistant) continue;
-      const { label = null, intervalMs = null } = device.sensors.get(item.sensor_id) ?? {};
-      this.#homeAssistant.announce(item, sensorTopic, {
-        availabilityTopic: `${topic}/status`,
-        state: device.state,
-        deviceLabel: device.label,
-        label,
-        intervalMs,
-      });
+      for (const follower of this.#followers) follower.publish(item, device, sensorTopic, topic);
     }
   }
 
   publishSamples(device: Device, series: Series[]) {
     const [first] = series;
     if (!first || !this.#demand.any()) return;
-    const topic = `${this.#deviceTopic({ device: device.name, device_id: device.id })}/samples`;
+    const topic = `${this.#topicOf(device)}/samples`;
     if (!this.#demand.wants('samples', topic)) return;
     const items = series.flatMap(({ known, times, values }) =>
       Array.from(times, (ts, index) => liveItem(device, { ...known, ts, value: Number(values[index]) })),
@@ -100,25 +103,24 @@ export class NamedTopics {
   }
 
   publishState(device: Device) {
-    this.#homeAssistant?.sendState(this.#statusTopic(device), device.state);
+    for (const follower of this.#followers) follower.publishState(device, this.#topicOf(device));
   }
 
   /** The device was retired. */
   remove(device: Device) {
-    this.#homeAssistant?.remove(device, this.#statusTopic(device));
+    const above = this.#topicOf(device);
+    for (const follower of this.#followers) follower.remove(device, above);
     if (!this.#isRetained) return;
-    const above = this.#deviceTopic({ device: device.name, device_id: device.id });
     for (const sensor of device.sensors.values())
       this.#send(this.#sensorTopic(above, liveItem(device, sensor)), '', { retain: true });
   }
 
-  #statusTopic = (device: Device): string =>
-    `${this.#deviceTopic({ device: device.name, device_id: device.id })}/status`;
-
-  /** The broker may have lost its retained messages, so sensors are announced to Home Assistant again. */
+  /** The broker may have lost its retained messages. */
   forget() {
-    this.#homeAssistant?.forget();
+    for (const follower of this.#followers) follower.forget();
   }
+
+  #topicOf = (device: Device): string => this.#deviceTopic({ device: device.name, device_id: device.id });
 
   #deviceTopic(item: Pick<LiveItem, 'device' | 'device_id'>): string {
     const { device, device_id } = item;

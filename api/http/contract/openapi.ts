@@ -3,6 +3,7 @@ import { type ZodRawShape, z } from 'zod';
 import { ERRORS } from '../../../common/errors.ts';
 import { COOKIE } from '../../access/http/index.ts';
 import type { Route } from '../route.ts';
+import type { Channel } from './asyncapi.ts';
 import {
   type Body,
   type Content,
@@ -20,7 +21,7 @@ now such as \`-1h\` (\`ms\`, \`s\`, \`m\`, \`h\`, \`d\`, \`y\`) and \`now\`. Ran
 \`[from, to)\`. A UUID or a percent-encoded name addresses a device or a sensor. Every page except the last one
 has a cursor, \`next\`, and may be short. An error is a problem document (RFC 9457) with a stable \`code\`.`;
 
-/** The part of the document that the core or a feature adds. */
+/** The part of the documents that the core or a feature adds. */
 export interface Contract {
   /** groups of routes with their descriptions */
   tags?: Record<string, string>;
@@ -29,10 +30,14 @@ export interface Contract {
   /** parameters of paths, by name */
   parameters?: Record<string, object>;
   routes?: Route[];
+  /** topics of `/asyncapi.json`, by id */
+  channels?: Record<string, Channel>;
+  /** schemas of payloads that only MQTT carries, by their names in the document */
+  messages?: Record<string, z.ZodType>;
 }
 
 /** Each name is used once. */
-const mergeOf = <T>(parts: Array<Record<string, T> | undefined>): Record<string, T> =>
+export const mergeOf = <T>(parts: Array<Record<string, T> | undefined>): Record<string, T> =>
   Object.fromEntries(parts.flatMap((part = {}) => Object.entries(part)));
 
 export function openApiDocument(

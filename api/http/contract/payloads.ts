@@ -146,29 +146,6 @@ const HostState = z
 
 const LiveItems = z.array(SCHEMAS.LatestItem).min(1);
 
-const HomeAssistantConfig = z
-  .strictObject({
-    name: z.string(),
-    unique_id: z.string(),
-    state_topic: z.string(),
-    value_template: z.string(),
-    unit_of_measurement: z.string().optional(),
-    device_class: z.string().optional(),
-    state_class: z.enum(['measurement', 'total_increasing']),
-    availability_topic: z.string(),
-    expire_after: z.int().optional(),
-    device: z.strictObject({
-      identifiers: z.array(z.string()),
-      name: z.string(),
-      suggested_area: z.string().optional(),
-    }),
-    origin: z.strictObject({ name: z.literal('Millrace') }),
-  })
-  .meta({
-    description:
-      'A sensor, as the MQTT discovery of Home Assistant takes it. A member that is not known is absent.',
-  });
-
 const { samples_per_s, refused_per_s, in_flight, window, window_limit, waiting, readers } =
   SCHEMAS.Stats.shape;
 
@@ -302,14 +279,13 @@ export const PAYLOADS = {
   Shelving,
 };
 
-/** Only MQTT carries these messages. */
+/** Only MQTT carries these messages of the core. */
 export const MESSAGES = {
   BirthSensor,
   Birth,
   Status,
   HostState,
   LiveItems,
-  HomeAssistantConfig,
   StatsSnapshot,
   ReadersAnnouncement,
 };

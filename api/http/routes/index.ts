@@ -3,9 +3,10 @@ import type { Alarms } from '../../alarms/index.ts';
 import type { Retirement } from '../../ingest/registry/index.ts';
 import type { InstallationStats } from '../../live/installation-stats.ts';
 import type { UnwatchedTime } from '../../observability/watched-time.ts';
+import { CHANNELS } from '../contract/asyncapi.ts';
 import type { Contract } from '../contract/openapi.ts';
 import { TAGS } from '../contract/operation.ts';
-import { PAYLOADS } from '../contract/payloads.ts';
+import { MESSAGES, PAYLOADS } from '../contract/payloads.ts';
 import { SCHEMAS } from '../contract/schemas/index.ts';
 import type { BrokerAddress } from '../items.ts';
 import type { Route, RouteContext } from '../route.ts';
@@ -75,4 +76,6 @@ export const CORE_CONTRACT: Contract = {
   schemas: { ...SCHEMAS, ...PAYLOADS },
   parameters: PARAMETERS,
   routes: [...API_ROUTES, ...service.routes, ...service.documentRoutes],
+  channels: CHANNELS,
+  messages: MESSAGES,
 };

@@ -47,7 +47,7 @@ test('OpenAPI: every route is described exactly once', () => {
 
 test.each([
   ['OpenAPI', document],
-  ['AsyncAPI', asyncApiDocument({ version: '1.2.3' })],
+  ['AsyncAPI', asyncApiDocument(CONTRACTS, { version: '1.2.3' })],
   ['AsyncAPI of Kafka', JSON.parse(kafkaTopics())],
 ] as Array<[string, Json]>)('%s document: every reference leads to an existing part', (_, whole) => {
   const references = [...JSON.stringify(whole).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(

@@ -70,7 +70,6 @@ function namedTopicsOf(items: LiveItem[]): string[] {
       return true;
     },
     isRetained: false,
-    homeAssistant: null,
   });
   for (const item of items) named.publish(DEVICE, [item], performance.now());
   return topics;

@@ -1,6 +1,9 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { discoveryOf, HomeAssistant } from '../../../api/live/home-assistant.ts';
-import type { LiveItem } from '../../../api/live/messages.ts';
+import { CHANNELS, MESSAGES } from '../../../../api/features/home-assistant/channels.ts';
+import { discoveryOf, HomeAssistant } from '../../../../api/features/home-assistant/discovery.ts';
+import { homeAssistantFeature } from '../../../../api/features/home-assistant/index.ts';
+import type { LiveItem } from '../../../../api/live/messages.ts';
+import { readSettings } from '../../../../common/settings/index.ts';
 
 const ITEM: LiveItem = {
   device_id: 'd',
@@ -129,7 +132,7 @@ describe('Home Assistant: announcements', () => {
   test('Home Assistant: a device is retired: an empty message removes each of its sensors, and a new value announces it again', () => {
     homeAssistant.announce(ITEM, TOPIC, DESCRIBED);
     const device = { id: 'd', sensors: new Map([['s', {}]]) } as never;
-    homeAssistant.remove(device, DESCRIBED.availabilityTopic);
+    homeAssistant.remove(device, 'iot/live/desk');
     homeAssistant.announce(ITEM, TOPIC, DESCRIBED);
     expect(sent.map(({ name }) => name)).toEqual(['value', '', 'value']);
   });
@@ -146,4 +149,24 @@ test('Home Assistant: labels and an interval are known: the labels are the names
     availability_topic: 'iot/live/desk/status',
   });
   expect(discoveryOf(ITEM, TOPIC, DESCRIBED).expire_after).toBeUndefined();
+});
+
+test('AsyncAPI: published discovery messages for Home Assistant match their schema', () => {
+  for (const unit of ['Cel', 'kWh', null]) {
+    const described = {
+      ...DESCRIBED,
+      availabilityTopic: CHANNELS.liveStatus.address.replace('{device}', 'desk'),
+      label: 'Warmth',
+      intervalMs: unit === null ? null : 1000,
+    };
+    const config = JSON.parse(JSON.stringify(discoveryOf({ ...ITEM, unit, site: 'office' }, TOPIC, described)));
+    expect(MESSAGES.HomeAssistantConfig.safeParse(config).error).toBeUndefined();
+  }
+});
+
+test('Files for Mosquitto: HOME_ASSISTANT_PREFIX is set: the installation may publish and read the discovery topics', () => {
+  const rightsOf = (settings: Record<string, string>) =>
+    homeAssistantFeature.brokerRights?.(readSettings(settings, { envFile: '' }));
+  expect(rightsOf({ HOME_ASSISTANT_PREFIX: 'ha/discovery' })).toEqual({ installation: ['readwrite ha/discovery/#'] });
+  expect(rightsOf({})).toEqual({ installation: [] });
 });

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
-import type { Device } from '../ingest/registry/cache.ts';
-import type { LiveItem } from './messages.ts';
-import type { SendLive } from './named-topics.ts';
+import type { Device } from '../../ingest/registry/cache.ts';
+import type { LiveItem } from '../../live/messages.ts';
+import type { NamedFollower, SendLive } from '../../live/named-topics.ts';
 
 /** A sensor that was evicted from this cache of announcements is announced again, which changes nothing. */
 const MAX_SENSORS = 100_000;
@@ -81,7 +81,7 @@ const CLASSES: Array<{ units: string[]; words?: RegExp; not?: RegExp; deviceClas
  *
  * https://www.home-assistant.io/integrations/mqtt/#mqtt-discovery
  */
-export class HomeAssistant {
+export class HomeAssistant implements NamedFollower {
   #prefix;
   #send;
   /** By topic, since sensors of several devices may have the same id. */
@@ -90,6 +90,21 @@ export class HomeAssistant {
   constructor({ prefix, send }: { prefix: string; send: SendLive }) {
     this.#prefix = prefix;
     this.#send = send;
+  }
+
+  publish(item: LiveItem, device: Device, sensorTopic: string, deviceTopic: string) {
+    const { label = null, intervalMs = null } = device.sensors.get(item.sensor_id) ?? {};
+    this.announce(item, sensorTopic, {
+      availabilityTopic: availabilityTopic(deviceTopic),
+      state: device.state,
+      deviceLabel: device.label,
+      label,
+      intervalMs,
+    });
+  }
+
+  publishState({ state }: Pick<Device, 'state'>, deviceTopic: string) {
+    this.#sendState(availabilityTopic(deviceTopic), state);
   }
 
   /** @param stateTopic topic with the newest value of the sensor */
@@ -101,21 +116,21 @@ export class HomeAssistant {
     if (this.#announced.get(topic) === attributes) return;
     const config = JSON.stringify(discoveryOf(item, stateTopic, described));
     if (!this.#send(topic, config, { retain: true })) return;
-    if (this.sendState(described.availabilityTopic, state)) this.#announced.set(topic, attributes);
+    if (this.#sendState(described.availabilityTopic, state)) this.#announced.set(topic, attributes);
   }
 
   /** @param state null: the device reports no state, so each value shows that it is online @returns false: the message was dropped */
-  sendState(topic: string, state: string | null): boolean {
+  #sendState(topic: string, state: string | null): boolean {
     return this.#send(topic, state ?? 'online', { retain: true });
   }
 
-  remove({ id, sensors }: Pick<Device, 'id' | 'sensors'>, availabilityTopic: string) {
+  remove({ id, sensors }: Pick<Device, 'id' | 'sensors'>, deviceTopic: string) {
     for (const sensor of sensors.keys()) {
       const topic = this.#configTopic(id, sensor);
       this.#announced.delete(topic);
       this.#send(topic, '', { retain: true });
     }
-    this.#send(availabilityTopic, '', { retain: true });
+    this.#send(availabilityTopic(deviceTopic), '', { retain: true });
   }
 
   #configTopic = (device: string, sensor: string): string =>
@@ -125,6 +140,8 @@ export class HomeAssistant {
     this.#announced.clear();
   }
 }
+
+const availabilityTopic = (deviceTopic: string) => `${deviceTopic}/status`;
 
 interface Described {
   availabilityTopic: string;
