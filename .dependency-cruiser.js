@@ -45,6 +45,9 @@ const features = readdirSync(new URL('api/features', import.meta.url), { withFil
 /** What a feature may import of other features. A feature that another one needs stands above it. @type {Record<string, string[]>} */
 const OTHER_FEATURES = {};
 
+/** Features whose command needs what the other features bring. */
+const COMMANDS = ['kafka'].filter((feature) => features.includes(feature));
+
 /** The modules (here: rooms) of `api/`, and what each may import besides itself and the folders that `api/` may import. */
 const API = {
   // CQL, sessions, retries, query rules: the only room that knows the database.
@@ -63,8 +66,6 @@ const API = {
   'api/columns/': ['api/store/', 'api/history/'],
   // Processes a message until its commit: admission, decoding, mappings, registry, handlers, dead letters.
   'api/ingest/': ['api/store/', 'api/observability/'],
-  // Evaluates alarm rules on committed samples, and delivers the alarms.
-  'api/alarms/': ['api/store/', 'api/observability/', 'api/history/', 'api/ingest/'],
   // Publishes committed samples to readers.
   'api/live/': ['api/observability/', 'api/access/', 'api/ingest/'],
   // The embedded broker and the client of an external broker: both receive messages and acknowledge them.
@@ -76,7 +77,6 @@ const API = {
     'api/access/',
     'api/history/',
     'api/columns/',
-    'api/alarms/',
     'api/ingest/',
     'api/live/',
   ],
@@ -88,17 +88,23 @@ const API = {
   ),
   // The list of features.
   'api/features/index.ts': [
+    'api/store/',
     'api/http/',
     'api/feature.ts',
     ...features.map((feature) => `api/features/${feature}/`),
   ],
+  ...Object.fromEntries(
+    COMMANDS.map((feature) => [
+      `api/features/${feature}/command.ts`,
+      [...CORE, `api/features/${feature}/`, 'api/features/index.ts'],
+    ]),
+  ),
   // The composition root.
   'api/system.ts': [
     'api/store/',
     'api/observability/',
     'api/access/',
     'api/history/',
-    'api/alarms/',
     'api/ingest/',
     'api/live/',
     'api/mqtt/',
@@ -107,7 +113,7 @@ const API = {
     'api/features/index.ts',
     'api/database.ts',
   ],
-  // The commands migrate, roles, drain, credentials, alarms and dead letters: each command calls a room.
+  // The commands migrate, roles, drain, credentials and mappings: each command calls a room.
   'api/commands/': [
     'api/feature.ts',
     'api/features/index.ts',
@@ -116,7 +122,6 @@ const API = {
     'api/access/',
     'api/history/',
     'api/columns/',
-    'api/alarms/',
     'api/ingest/',
     'api/live/',
     'api/mqtt/',
@@ -201,11 +206,14 @@ function pathOf(room) {
   return `^${room.replaceAll('.', '[.]')}`;
 }
 
-/** @param {string} room @param {string[]} allowed @param {string} [within] the rule covers only files below this folder */
-const arrowsFrom = (room, allowed, within = '') => ({
+/**
+ * @param {string} room @param {string[]} allowed
+ * @param {{ within: string, inner: string[] }} options `within`: the rule covers only files below this folder; `inner`: rooms in this room
+ */
+const arrowsFrom = (room, allowed, { within, inner }) => ({
   name: `arrows of ${room}`,
   severity: 'error',
-  from: { path: pathOf(room) },
+  from: { path: pathOf(room), pathNot: inner.map(pathOf) },
   to: {
     dependencyTypesNot: ['core'],
     path: `^${within || '[^/]+/'}`,
@@ -223,7 +231,8 @@ const arrowsIn = (table, within) =>
     const above = rows.slice(0, row).map(([each]) => each);
     const wrong = allowed.find((path) => !above.some((each) => path.startsWith(each)));
     if (wrong) throw new Error(`${wrong} is not above ${room} in its table of .dependency-cruiser.js`);
-    return arrowsFrom(room, allowed, within);
+    const inner = rows.map(([each]) => each).filter((each) => each !== room && each.startsWith(room));
+    return arrowsFrom(room, allowed, { within, inner });
   });
 
 /**
@@ -251,7 +260,9 @@ export default {
     ...arrowsIn(API, 'api/'),
     ...arrowsIn(TOOLS, 'tools/'),
     ...arrowsIn(WEB, 'web/'),
-    ...Object.keys(API).map(doorsFor),
+    ...Object.keys(API)
+      .filter((room) => !room.endsWith('/command.ts'))
+      .map(doorsFor),
     {
       name: 'no cycles',
       comment:

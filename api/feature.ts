@@ -7,10 +7,13 @@ import type { Route, RouteContext } from './http/route.ts';
 import type { BoundRoute } from './http/serve.ts';
 import type { Judge, Stream } from './http/stream/index.ts';
 import type { Publish } from './ingest/index.ts';
+import type { FindAnnounced } from './ingest/outbox.ts';
 import type { Device } from './ingest/registry/cache.ts';
 import type { Beat } from './observability/heartbeat.ts';
 import type { Readiness } from './observability/readiness.ts';
+import type { UnwatchedTime } from './observability/watched-time.ts';
 import type { ClockGuard } from './store/clock-guard.ts';
+import type { Store } from './store/index.ts';
 
 /** The parts of the process that a feature may use. */
 export interface FeatureContext extends RouteContext {
@@ -18,9 +21,19 @@ export interface FeatureContext extends RouteContext {
   /** the live stream of this process */
   stream: Stream;
   readiness: Readiness;
+  watch: {
+    /** whether this process receives samples now, and can commit them */
+    watches: () => boolean;
+    /** periods in which no process received samples */
+    unwatchedTime: Pick<UnwatchedTime, 'read'>;
+  };
+  announced: AnnouncedKinds;
   version: string;
   periods: Periods;
 }
+
+/** Finds the committed items that features announce, by the kind of the announcement. */
+export type AnnouncedKinds = ReadonlyMap<string, FindAnnounced>;
 
 /** What a feature brings to a process. */
 export interface RunningFeature {
@@ -51,6 +64,8 @@ export interface BrokerRights {
 export interface Feature extends Contract {
   name: string;
   brokerRights?: (config: BrokerConfig) => BrokerRights;
+  /** kinds of its announcements in the outbox */
+  announced?: Record<string, (store: Store) => FindAnnounced>;
   create: (core: FeatureContext) => Promise<RunningFeature>;
 }
 

@@ -1,7 +1,9 @@
-import type { Feature } from '../feature.ts';
+import type { AnnouncedKinds, Feature } from '../feature.ts';
 import type { Contract } from '../http/contract/openapi.ts';
 import { CORE_CONTRACT } from '../http/index.ts';
 import type { Route } from '../http/route.ts';
+import type { Store } from '../store/index.ts';
+import { alarmsFeature } from './alarms/index.ts';
 import { annotationsFeature } from './annotations/index.ts';
 import { baselinesFeature } from './baselines/index.ts';
 import { changesFeature } from './changes/index.ts';
@@ -17,6 +19,7 @@ import { queryFeature } from './query/index.ts';
 
 /** A line switches its feature on. */
 export const FEATURES: Feature[] = [
+  alarmsFeature,
   annotationsFeature,
   baselinesFeature,
   changesFeature,
@@ -34,3 +37,11 @@ export const FEATURES: Feature[] = [
 export const CONTRACTS: Contract[] = [CORE_CONTRACT, ...FEATURES];
 
 export const ROUTES: Route[] = CONTRACTS.flatMap(({ routes = [] }) => routes);
+
+export const announcedKinds = (store: Store): AnnouncedKinds =>
+  new Map(
+    FEATURES.flatMap(({ announced = {} }) => Object.entries(announced)).map(([kind, create]) => [
+      kind,
+      create(store),
+    ]),
+  );

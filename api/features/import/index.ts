@@ -12,6 +12,7 @@ const BUSY = 'This process imports as many files as it can; try again later.';
 
 export const importFeature = defineFeature({
   name: 'import',
+  views: ['/import'],
   schemas: SCHEMAS,
   routes,
   create: ({ config }) => ({

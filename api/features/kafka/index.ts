@@ -4,7 +4,7 @@ import { defineFeature } from '../../feature.ts';
 export const kafkaFeature = defineFeature({
   name: 'kafka',
   async create(core) {
-    const { config, store, clockGuard, ingest, periods } = core;
+    const { config, store, clockGuard, ingest, announced, periods } = core;
     if (!config.stream.kafka) return {};
     // Only processes with this setting load the client of Kafka.
     const { StreamOut } = await import('./stream-out.ts');
@@ -13,6 +13,7 @@ export const kafkaFeature = defineFeature({
       clockGuard,
       isPressed: store.health.isPressed,
       outbox: ingest.outbox,
+      announced,
       pauseMs: periods.stream,
     });
     store.write.observeBlocks(streamOut.blocks);

@@ -4,7 +4,7 @@ import {
   liveDevice,
   liveTopic,
   reachesLive,
-  readAlarm,
+  readChannel,
   readItems,
   statsProcess,
   statsTopic,
@@ -125,8 +125,11 @@ test.each([
   expect(read(item)).toBeNull();
 });
 
-test('Live alarms: a forged message has several lines: the message is passed on as one line', () => {
-  const message = { event: 'opened', alarm: { alarm_id: 'a' } };
-  const text = JSON.stringify(message, null, '\n');
-  expect(readAlarm(Buffer.from(text))).toBe(JSON.stringify(message));
+test('Live channel: a message from the broker has several lines: the message is passed on as one line', () => {
+  const read = ({ note }: { note: string }) => (note === 'forged' ? null : { note });
+  const readNote = (message: object) => readChannel(Buffer.from(JSON.stringify(message, null, '\n')), read);
+  expect(readNote({ note: 'a', more: 1 })).toBe('{"note":"a"}');
+  expect(readNote({ note: 'forged' })).toBeNull();
+  expect(readNote({ note: 'n'.repeat(20_000) })).toBeNull();
+  expect(readChannel(Buffer.from('null'), read)).toBeNull();
 });
