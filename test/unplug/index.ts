@@ -80,6 +80,9 @@ async function copyProject(copy: string) {
       if (error.code !== 'ENOENT') throw error;
     });
   }
+  // Tests ask Git for the files of the project.
+  await run(copy, 'git', ['init', '--quiet']);
+  await run(copy, 'git', ['add', '--all']);
   for (const shared of ['node_modules', '.node', 'dist'])
     await symlink(join(root, shared), join(copy, shared)).catch(() => {});
 }
@@ -99,6 +102,12 @@ async function unplug(copy: string, features: string[]) {
     if (features.some((name) => isTestOf(path, name)))
       await rm(join(copy, 'test', path), { recursive: true, force: true });
   }
+  const order = join(copy, 'test/support/sequencer.ts');
+  const lines = (await readFile(order, 'utf8')).split('\n');
+  const rest = lines.filter(
+    (line) => !features.some((name) => isTestOf(/'(.+)'/.exec(line)?.[1] ?? '', name)),
+  );
+  await writeFile(order, rest.join('\n'));
 }
 
 /** Such as `unit/features/kafka`, `integration/features/query.test.ts` and `integration/long/features/kafka-registry.test.ts`. */
