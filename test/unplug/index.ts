@@ -60,6 +60,7 @@ async function checkWithout(features: string[]): Promise<string | null> {
   try {
     await copyProject(copy);
     await unplug(copy, features);
+    await commit(copy);
     for (const [name, command, ...args] of CHECKS) {
       if ((await run(copy, String(command), args)) !== 0) return name;
     }
@@ -80,9 +81,6 @@ async function copyProject(copy: string) {
       if (error.code !== 'ENOENT') throw error;
     });
   }
-  // Tests ask Git for the files of the project.
-  await run(copy, 'git', ['init', '--quiet']);
-  await run(copy, 'git', ['add', '--all']);
   for (const shared of ['node_modules', '.node', 'dist'])
     await symlink(join(root, shared), join(copy, shared)).catch(() => {});
 }
@@ -108,6 +106,14 @@ async function unplug(copy: string, features: string[]) {
     (line) => !features.some((name) => isTestOf(/'(.+)'/.exec(line)?.[1] ?? '', name)),
   );
   await writeFile(order, rest.join('\n'));
+}
+
+/** Tests ask Git for the files and for the commit of the project. */
+async function commit(copy: string) {
+  const author = ['-c', 'user.name=unplug', '-c', 'user.email=unplug@example.org'];
+  await run(copy, 'git', ['init', '--quiet']);
+  await run(copy, 'git', ['add', '--all']);
+  await run(copy, 'git', [...author, 'commit', '--quiet', '--no-verify', '--message', 'unplug']);
 }
 
 /** Such as `unit/features/kafka`, `integration/features/query.test.ts` and `integration/long/features/kafka-registry.test.ts`. */
