@@ -84,7 +84,7 @@ export class MeasurementStore {
     this.#processStats = processStats;
   }
 
-  /** Without an observer (null), a message costs no additional time. */
+  /** Of one feature, which may change it at any time. Without an observer (null), a message costs no additional time. */
   setSampleObserver(observer: SampleObserver | null) {
     this.#observer = observer;
   }
