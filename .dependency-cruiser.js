@@ -63,8 +63,6 @@ const API = {
   'api/columns/': ['api/store/', 'api/history/'],
   // Processes a message until its commit: admission, decoding, mappings, registry, handlers, dead letters.
   'api/ingest/': ['api/store/', 'api/observability/'],
-  // Evaluates alarm rules on committed samples, and delivers the alarms.
-  'api/alarms/': ['api/store/', 'api/observability/', 'api/history/', 'api/ingest/'],
   // Publishes committed samples to readers.
   'api/live/': ['api/observability/', 'api/access/', 'api/ingest/'],
   // The embedded broker and the client of an external broker: both receive messages and acknowledge them.
@@ -76,7 +74,6 @@ const API = {
     'api/access/',
     'api/history/',
     'api/columns/',
-    'api/alarms/',
     'api/ingest/',
     'api/live/',
   ],
@@ -88,6 +85,7 @@ const API = {
   ),
   // The list of features.
   'api/features/index.ts': [
+    'api/store/',
     'api/http/',
     'api/feature.ts',
     ...features.map((feature) => `api/features/${feature}/`),
@@ -105,7 +103,6 @@ const API = {
     'api/observability/',
     'api/access/',
     'api/history/',
-    'api/alarms/',
     'api/ingest/',
     'api/live/',
     'api/mqtt/',
@@ -114,14 +111,15 @@ const API = {
     'api/features/index.ts',
     'api/database.ts',
   ],
-  // The commands migrate, roles, drain, credentials, alarms and dead letters: each command calls a room.
+  // The commands migrate, roles, drain, credentials and mappings: each command calls a room.
   'api/commands/': [
+    'api/feature.ts',
+    'api/features/index.ts',
     'api/store/',
     'api/observability/',
     'api/access/',
     'api/history/',
     'api/columns/',
-    'api/alarms/',
     'api/ingest/',
     'api/live/',
     'api/mqtt/',
@@ -207,15 +205,14 @@ function pathOf(room) {
   return `^${room.replaceAll('.', '[.]')}`;
 }
 
-/** @param {string} room @param {string[]} allowed @param {string} [within] the rule covers only files below this folder */
-const arrowsFrom = (room, allowed, within = '') => ({
+/**
+ * @param {string} room @param {string[]} allowed
+ * @param {{ within: string, inner: string[] }} options `within`: the rule covers only files below this folder; `inner`: rooms in this room
+ */
+const arrowsFrom = (room, allowed, { within, inner }) => ({
   name: `arrows of ${room}`,
   severity: 'error',
-  // The commands of a feature have a row of their own.
-  from: {
-    path: pathOf(room),
-    ...(/^api.features.[^/]+.$/.test(room) && { pathNot: `${pathOf(room)}command` }),
-  },
+  from: { path: pathOf(room), pathNot: inner.map(pathOf) },
   to: {
     dependencyTypesNot: ['core'],
     path: `^${within || '[^/]+/'}`,
@@ -233,7 +230,8 @@ const arrowsIn = (table, within) =>
     const above = rows.slice(0, row).map(([each]) => each);
     const wrong = allowed.find((path) => !above.some((each) => path.startsWith(each)));
     if (wrong) throw new Error(`${wrong} is not above ${room} in its table of .dependency-cruiser.js`);
-    return arrowsFrom(room, allowed, within);
+    const inner = rows.map(([each]) => each).filter((each) => each !== room && each.startsWith(room));
+    return arrowsFrom(room, allowed, { within, inner });
   });
 
 /**
@@ -266,7 +264,9 @@ export default {
     ...arrowsIn(API, 'api/'),
     ...arrowsIn(TOOLS, 'tools/'),
     ...arrowsIn(WEB, 'web/'),
-    ...Object.keys(API).map(doorsFor),
+    ...Object.keys(API)
+      .filter((room) => !room.endsWith('/command.ts'))
+      .map(doorsFor),
     {
       name: 'no cycles',
       comment:

@@ -8,10 +8,13 @@ import type { Route, RouteContext } from './http/route.ts';
 import type { BoundRoute } from './http/serve.ts';
 import type { Judge, Stream } from './http/stream/index.ts';
 import type { Publish } from './ingest/index.ts';
+import type { FindAnnounced } from './ingest/outbox.ts';
 import type { Device } from './ingest/registry/cache.ts';
 import type { Beat } from './observability/heartbeat.ts';
 import type { Readiness } from './observability/readiness.ts';
+import type { UnwatchedTime } from './observability/watched-time.ts';
 import type { ClockGuard } from './store/clock-guard.ts';
+import type { Store } from './store/index.ts';
 
 /** The parts of the process that a feature may use. */
 export interface FeatureContext extends RouteContext {
@@ -19,9 +22,19 @@ export interface FeatureContext extends RouteContext {
   /** the live stream of this process */
   stream: Stream;
   readiness: Readiness;
+  watch: {
+    /** whether this process receives samples now, and can commit them */
+    watches: () => boolean;
+    /** periods in which no process received samples */
+    unwatchedTime: Pick<UnwatchedTime, 'read'>;
+  };
+  announced: AnnouncedKinds;
   version: string;
   periods: Periods;
 }
+
+/** Finds the committed items that features announce, by the kind of the announcement. */
+export type AnnouncedKinds = ReadonlyMap<string, FindAnnounced>;
 
 /** What a feature brings to a process. */
 export interface RunningFeature {
@@ -41,6 +54,12 @@ export interface RunningFeature {
   stop?: () => Promise<void> | void;
 }
 
+/** Rights at an external broker, each with its verb as in Mosquitto's `acl_file`, such as `read home/+/state`. */
+export interface BrokerRights {
+  /** of the programs of the installation */
+  installation?: string[];
+}
+
 /**
  * A feature lies in one folder of `features/`, and one line of `features/index.ts` switches it on. The documents describe it by its
  * contract. `create` makes it for a process, before the process receives messages.
@@ -50,8 +69,13 @@ export interface Feature extends Contract {
   settings?: SettingsGroup[];
   /** whether events and dead letters are noted in the outbox when they are committed */
   announces?: (config: Config) => boolean;
+  brokerRights?: (config: BrokerConfig) => BrokerRights;
+  /** kinds of its announcements in the outbox */
+  announced?: Record<string, (store: Store) => FindAnnounced>;
   create: (core: FeatureContext) => Promise<RunningFeature>;
 }
+
+type BrokerConfig = Pick<Config, 'mqtt' | 'live'>;
 
 type Created<D> = { deps?: D } & Omit<RunningFeature, 'routes'>;
 
@@ -59,10 +83,7 @@ type Created<D> = { deps?: D } & Omit<RunningFeature, 'routes'>;
 export function defineFeature<D extends object = object>({
   create = () => ({}),
   ...feature
-}: Contract & {
-  name: string;
-  settings?: SettingsGroup[];
-  announces?: Feature['announces'];
+}: Omit<Feature, 'routes' | 'create'> & {
   routes?: Array<Route<FeatureContext & D>>;
   create?: (core: FeatureContext) => Created<D> | Promise<Created<D>>;
 }): Feature {

@@ -1,16 +1,19 @@
 import type { Config } from '../../common/settings/config.ts';
 import type { SettingsGroup } from '../../common/settings/group.ts';
 import { SETTINGS, type Setting } from '../../common/settings/schema.ts';
-import type { Feature } from '../feature.ts';
+import type { AnnouncedKinds, Feature } from '../feature.ts';
 import type { Contract } from '../http/contract/openapi.ts';
 import { CORE_CONTRACT } from '../http/index.ts';
 import type { Route } from '../http/route.ts';
+import type { Store } from '../store/index.ts';
+import { alarmsFeature } from './alarms/index.ts';
 import { annotationsFeature } from './annotations/index.ts';
 import { baselinesFeature } from './baselines/index.ts';
 import { changesFeature } from './changes/index.ts';
 import { deadLettersFeature } from './dead-letters/index.ts';
 import { exportFeature } from './export/index.ts';
 import { firstSightFeature } from './first-sight/index.ts';
+import { homeAssistantFeature } from './home-assistant/index.ts';
 import { importFeature } from './import/index.ts';
 import { kafkaFeature } from './kafka/index.ts';
 import { lineProtocolFeature } from './line-protocol/index.ts';
@@ -20,12 +23,14 @@ import { queryFeature } from './query/index.ts';
 
 /** A line switches its feature on. */
 export const FEATURES: Feature[] = [
+  alarmsFeature,
   annotationsFeature,
   baselinesFeature,
   changesFeature,
   deadLettersFeature,
   exportFeature,
   firstSightFeature,
+  homeAssistantFeature,
   importFeature,
   kafkaFeature,
   lineProtocolFeature,
@@ -48,3 +53,10 @@ export const ALL_SETTINGS: Record<string, Setting> = Object.assign(
 
 /** Processes that run only a command also note what they commit, because it must reach the features too. */
 export const isAnnounced = (config: Config): boolean => FEATURES.some(({ announces }) => announces?.(config));
+export const announcedKinds = (store: Store): AnnouncedKinds =>
+  new Map(
+    FEATURES.flatMap(({ announced = {} }) => Object.entries(announced)).map(([kind, create]) => [
+      kind,
+      create(store),
+    ]),
+  );

@@ -34,7 +34,7 @@ export function createApp({
 }: {
   /** null: only health and metrics are served */
   api: Router | null;
-  /** what `/openapi.json` describes */
+  /** what `/openapi.json` and `/asyncapi.json` describe, with the addresses of the dashboard */
   contracts: Contract[];
   readiness: Readiness;
   version: string;
@@ -64,14 +64,14 @@ export function createApp({
   if (api) {
     const documents = {
       openApi: openApiDocument(contracts, { version, guarded: access.isRequired }),
-      asyncApi: asyncApiDocument({ version }),
+      asyncApi: asyncApiDocument(contracts, { version }),
     };
     app.use(
       service.documentRoutes.map(({ path }) => path),
       compressAnswers(),
     );
     serve(app, bindRoutes(service.documentRoutes, documents), access);
-    app.use(createManual(), createDashboard());
+    app.use(createManual(), createDashboard({ views: contracts.flatMap(({ views = [] }) => views) }));
   }
   app.use(unknown);
   app.use(problemHandler(logger));

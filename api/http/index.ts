@@ -3,12 +3,13 @@ export { createApi } from './api.ts';
 export { createApp } from './app.ts';
 export { audit } from './audit.ts';
 export { bodyOf, closeUnread, codingOf, readJsonText } from './body.ts';
+export { type Channel, jsonMessage, NAMED } from './contract/asyncapi.ts';
 export { openApiDocument } from './contract/openapi.ts';
 export { json, PAGED, REFUSAL_CODES } from './contract/operation.ts';
 export { AnnotationText } from './contract/schemas/index.ts';
 export { Accepted, Refusal } from './contract/schemas/ingest.ts';
 export { LatestItem } from './contract/schemas/latest.ts';
-export { Id, Name, name, pageOf, Time, value } from './contract/schemas/shared.ts';
+export { Id, Name, name, pageOf, Time, time, value } from './contract/schemas/shared.ts';
 export { createCursors, cursorSecret } from './cursor.ts';
 export {
   COLUMN_CONTENT,
@@ -33,10 +34,12 @@ export {
   digits,
   fields,
   parseDevice,
+  parseSensor,
   parseTimeParameter,
   rangeAt,
   readParameters,
   readQuery,
+  timeOf,
 } from './parameters.ts';
 export { answerResult } from './problems.ts';
 export { findSensor, noSuchDevice } from './routes/devices.ts';

@@ -3,10 +3,15 @@ import type { Device } from '../ingest/registry/cache.ts';
 import type { Context } from '../observability/index.ts';
 import type { Check } from '../observability/readiness.ts';
 import { BrokerTransport } from './broker-transport.ts';
-import { HomeAssistant } from './home-assistant.ts';
 import { createLocalTransport, type Listener } from './hub.ts';
-import type { LiveItem } from './messages.ts';
-import { type Demand, type NamedTopic, NamedTopics, type SendLive } from './named-topics.ts';
+import { type LiveItem, liveTopic, type ReadMessage } from './messages.ts';
+import {
+  type Demand,
+  type NamedFollower,
+  type NamedTopic,
+  NamedTopics,
+  type SendLive,
+} from './named-topics.ts';
 import { Publisher } from './publisher.ts';
 
 export { WAITED } from './broker-transport.ts';
@@ -16,19 +21,32 @@ export { EVERY_DEVICE, FIRST_FURTHER_LEVEL, isFurtherTopic, isStatsTopic, reache
 export interface BrokerClients {
   /**
    * `any`: whether a client subscribes to `iot/live/...`; `anyAsking`: whether the filter of any client asks
-   * for named topics (`named-topics.ts`); `ask`: whether the filter of any client asks for this named topic
+   * for named topics (`named-topics.ts`); `ask`: whether the filter of any client asks for this named topic; `reserve`: this topic is
+   * no named topic
    */
-  followers: { any: boolean; anyAsking: boolean; ask: (topic: string) => boolean };
+  followers: {
+    any: boolean;
+    anyAsking: boolean;
+    ask: (topic: string) => boolean;
+    reserve: (topic: string) => void;
+  };
   send: Send;
 }
 
 /** For an external broker, which does not report its subscribers. */
-export const NOBODY = { any: false, anyAsking: false, ask: () => false };
+export const NOBODY = { any: false, anyAsking: false, ask: () => false, reserve() {} };
 
 /** returns false if the snapshot is not valid */
 export type StatsListener = (process: string, snapshot: Buffer) => boolean;
 
-export type AlarmListener = (alarm: string) => void;
+/** `message`: JSON in one line */
+export type ChannelListener = (message: string) => void;
+
+/** Messages of a feature on `iot/live/NAME`, from the process that publishes them to all processes that subscribe. */
+export interface LiveChannel {
+  publish: (message: object) => void;
+  subscribe: (listener: ChannelListener) => void;
+}
 
 /** Carries live changes from the process that commits them to the processes that serve readers. */
 export interface Transport {
@@ -37,16 +55,17 @@ export interface Transport {
   onWanted: (listener: () => void) => void;
   /** `committedAt`: time of the commit of the oldest item, in ms of `performance.now()` */
   publish: (device: string, items: LiveItem[], committedAt: number) => void;
-  /** on a named topic (`named-topics.ts`), or on a topic of Home Assistant */
+  /** on a named topic (`named-topics.ts`), or on a topic of a follower of named topics */
   send: SendLive;
+  /** from then on, changes are published even if no reader follows them */
+  publishAll: () => void;
   demandOf: (kinds: Set<NamedTopic>) => Demand;
   /** the promise resolves to a function that unsubscribes. From then on no change is missed, unless the broker is not connected */
   listen: (devices: string[], listener: Listener) => Promise<() => void>;
   publishStats: (process: string, snapshot: string) => void;
   /** snapshots of all processes, possibly including this process */
   onStats: (listener: StatsListener) => void;
-  publishAlarm: (message: object) => void;
-  onAlarm: (listener: AlarmListener) => void;
+  channel: (topic: string, read: ReadMessage) => LiveChannel;
   /** called when changes may have been missed and now arrive again; returns a function that removes the listener */
   onMissed: (listener: () => void) => () => void;
   checks: Record<string, () => Check>;
@@ -70,11 +89,11 @@ export function createLive(
   },
 ) {
   const { mqtt } = config;
-  const { topics, isRetained, homeAssistantPrefix: prefix } = config.live;
+  const { topics, isRetained } = config.live;
   const transport: Transport = mqtt.url
     ? new BrokerTransport({
         mqtt,
-        publishesAll: config.live.isAlways || topics.length > 0 || isRetained || prefix !== undefined,
+        publishesAll: config.live.isAlways || topics.length > 0 || isRetained,
         keepAliveMs,
         logger,
         metrics,
@@ -85,7 +104,6 @@ export function createLive(
     demand: transport.demandOf(new Set(topics)),
     send,
     isRetained,
-    homeAssistant: prefix === undefined ? null : new HomeAssistant({ prefix, send }),
   });
   // A broker that restarted without persistence has lost its retained messages.
   transport.onMissed(() => named.forget());
@@ -93,6 +111,12 @@ export function createLive(
 
   return {
     publishChanges: publisher.publishChanges,
+    send,
+    /** before the first message */
+    follow(follower: NamedFollower) {
+      named.follow(follower);
+      transport.publishAll();
+    },
     publishState: (device: Device) => named.publishState(device),
     remove: (device: Device) => named.remove(device),
     listen: ((devices, listener) => transport.listen(devices, listener)) satisfies Transport['listen'],
@@ -100,8 +124,16 @@ export function createLive(
     publishStats: ((process, snapshot) =>
       transport.publishStats(process, snapshot)) satisfies Transport['publishStats'],
     onStats: ((listener) => transport.onStats(listener)) satisfies Transport['onStats'],
-    publishAlarm: ((message) => transport.publishAlarm(message)) satisfies Transport['publishAlarm'],
-    onAlarm: ((listener) => transport.onAlarm(listener)) satisfies Transport['onAlarm'],
+    /**
+     * Must be called before the first message. `name`: last level of the topic `iot/live/NAME`. `read` checks a message that comes from the
+     * broker, where other clients may publish.
+     */
+    channel(name: string, read: ReadMessage): LiveChannel {
+      const topic = liveTopic(name);
+      named.reserve(name);
+      brokerClients.followers.reserve(topic);
+      return transport.channel(topic, read);
+    },
     checks: transport.checks,
     start: () => transport.start(),
     async stop() {

@@ -1,7 +1,6 @@
 import { identifyDevice, identifySensor } from '../../schema/ids.ts';
 import type { Device } from '../ingest/registry/cache.ts';
 import type { Series } from '../ingest/sample-writer.ts';
-import type { HomeAssistant } from './home-assistant.ts';
 import { type LiveItem, liveItem, liveTopic } from './messages.ts';
 
 const MOST_ITEMS = 100;
@@ -23,13 +22,24 @@ export interface Demand {
   wants: (kind: NamedTopic, topic: string) => boolean;
 }
 
+/** Is called with each newest value after the value was published on its named topics. */
+export interface NamedFollower {
+  /** `sensorTopic`: has the value; `deviceTopic`: above the named topics of the device */
+  publish: (item: LiveItem, device: Device, sensorTopic: string, deviceTopic: string) => void;
+  /** the device went online or offline */
+  publishState: (device: Device, deviceTopic: string) => void;
+  /** the device was retired */
+  remove: (device: Device, deviceTopic: string) => void;
+  /** the broker may have lost its retained messages */
+  forget: () => void;
+}
+
 /**
  * Publishes live changes on topics with names, next to `iot/live/{device id}`:
  *
  *     iot/live/{device}                      the message of iot/live/{device id}
  *     iot/live/{device}/samples              all samples of each message, not only the newest
  *     iot/live/{device}/sensors/{sensor}     the newest value of one sensor, retained by setting
- *     iot/live/{device}/status               online or offline, retained, for Home Assistant
  *
  * A topic contains a name only if the id is computed from that name. Otherwise the topic contains the id,
  * because births may give several devices or sensors the same name.
@@ -38,7 +48,11 @@ export class NamedTopics {
   #demand;
   #send;
   #isRetained;
-  #homeAssistant;
+  #followers: NamedFollower[] = [];
+  /** Levels of other topics, first those of statistics and announcements of processes. The topic of a device must not use them. */
+  #reserved = new Set(['stats', 'readers']);
+  /** values are published even if no client asks for them */
+  isAlways;
   #deviceTopics: Map<string, { device: string | null; topic: string }> = new Map();
   /** By sensor id. `above`: topic of the device. */
   #sensorTopics: Map<string, { above: string; name: string | null; topic: string }> = new Map();
@@ -47,21 +61,25 @@ export class NamedTopics {
     demand,
     send,
     isRetained,
-    homeAssistant,
   }: {
     demand: Demand;
     send: SendLive;
     isRetained: boolean;
-    homeAssistant: HomeAssistant | null;
   }) {
     this.#demand = demand;
     this.#send = send;
     this.#isRetained = isRetained;
-    this.#homeAssistant = homeAssistant;
+    this.isAlways = isRetained;
   }
 
-  get isAlways() {
-    return this.#isRetained || this.#homeAssistant !== null;
+  /** `level`: after `iot/live`. Must be called before the first message. */
+  reserve(level: string) {
+    this.#reserved.add(level);
+  }
+
+  follow(follower: NamedFollower) {
+    this.#followers.push(follower);
+    this.isAlways = true;
   }
 
   publish(device: Device, items: LiveItem[], committedAt: number) {
@@ -75,22 +93,14 @@ export class NamedTopics {
       const sensorTopic = this.#sensorTopic(topic, item);
       if (this.isAlways || this.#demand.wants('sensors', sensorTopic))
         this.#send(sensorTopic, JSON.stringify(item), { retain: this.#isRetained, waited });
-      if (!this.#homeAssistant) continue;
-      const { label = null, intervalMs = null } = device.sensors.get(item.sensor_id) ?? {};
-      this.#homeAssistant.announce(item, sensorTopic, {
-        availabilityTopic: `${topic}/status`,
-        state: device.state,
-        deviceLabel: device.label,
-        label,
-        intervalMs,
-      });
+      for (const follower of this.#followers) follower.publish(item, device, sensorTopic, topic);
     }
   }
 
   publishSamples(device: Device, series: Series[]) {
     const [first] = series;
     if (!first || !this.#demand.any()) return;
-    const topic = `${this.#deviceTopic({ device: device.name, device_id: device.id })}/samples`;
+    const topic = `${this.#topicOf(device)}/samples`;
     if (!this.#demand.wants('samples', topic)) return;
     const items = series.flatMap(({ known, times, values }) =>
       Array.from(times, (ts, index) => liveItem(device, { ...known, ts, value: Number(values[index]) })),
@@ -100,33 +110,37 @@ export class NamedTopics {
   }
 
   publishState(device: Device) {
-    this.#homeAssistant?.sendState(this.#statusTopic(device), device.state);
+    for (const follower of this.#followers) follower.publishState(device, this.#topicOf(device));
   }
 
   /** The device was retired. */
   remove(device: Device) {
-    this.#homeAssistant?.remove(device, this.#statusTopic(device));
+    const above = this.#topicOf(device);
+    for (const follower of this.#followers) follower.remove(device, above);
     if (!this.#isRetained) return;
-    const above = this.#deviceTopic({ device: device.name, device_id: device.id });
     for (const sensor of device.sensors.values())
       this.#send(this.#sensorTopic(above, liveItem(device, sensor)), '', { retain: true });
   }
 
-  #statusTopic = (device: Device): string =>
-    `${this.#deviceTopic({ device: device.name, device_id: device.id })}/status`;
-
-  /** The broker may have lost its retained messages, so sensors are announced to Home Assistant again. */
+  /** The broker may have lost its retained messages. */
   forget() {
-    this.#homeAssistant?.forget();
+    for (const follower of this.#followers) follower.forget();
   }
+
+  #topicOf = (device: Device): string => this.#deviceTopic({ device: device.name, device_id: device.id });
 
   #deviceTopic(item: Pick<LiveItem, 'device' | 'device_id'>): string {
     const { device, device_id } = item;
     const known = this.#deviceTopics.get(device_id);
     if (known?.device === device) return known.topic;
-    const topic = liveTopic(deviceLevel(item));
+    const topic = liveTopic(this.#deviceLevel(item));
     remember(this.#deviceTopics, device_id, { device, topic });
     return topic;
+  }
+
+  #deviceLevel({ device, device_id }: Pick<LiveItem, 'device' | 'device_id'>): string {
+    const isName = device !== null && !this.#reserved.has(device) && identifyDevice(device)?.id === device_id;
+    return isName ? levelOf(device) : device_id;
   }
 
   #sensorTopic(above: string, item: LiveItem): string {
@@ -145,14 +159,6 @@ function remember<T>(topics: Map<string, T>, id: string, topic: T) {
   if (topics.size >= MAX_TOPICS) topics.clear();
   topics.set(id, topic);
 }
-
-/** Levels for statistics of processes, for announcements of processes, and for alarms. The topic of a device must not use them. */
-const RESERVED = new Set(['stats', 'readers', 'alarms']);
-
-const deviceLevel = ({ device, device_id }: Pick<LiveItem, 'device' | 'device_id'>): string =>
-  device !== null && !RESERVED.has(device) && identifyDevice(device)?.id === device_id
-    ? levelOf(device)
-    : device_id;
 
 const sensorLevel = ({ device_id, name, sensor_id }: LiveItem): string =>
   name !== null && identifySensor(device_id, name)?.id === sensor_id ? levelOf(name) : sensor_id;

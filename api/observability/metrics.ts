@@ -1,11 +1,5 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import {
-  COMMIT_BUCKETS,
-  declareCommits,
-  declareMessages,
-  declareRefusals,
-  END_TO_END_BUCKETS,
-} from './ingest-metrics.ts';
+import { COMMIT_BUCKETS, declareCommits, declareMessages, declareRefusals } from './ingest-metrics.ts';
 import { counted, MetricDeclarations } from './metric-declarations.ts';
 
 const PACK_BUCKETS = [0.1, 1, 3, 10, 30, 60, 180, 600, 1800, 3600];
@@ -35,7 +29,6 @@ export function createMetrics({ version, role }: { version: string; role: string
     ...declareRefusals(declare),
     ...declareCommits(declare),
     ...declareHistory(declare),
-    ...declareAlarms(declare),
     ...declareLive(declare),
     ...declareFiles(declare),
     ...declareDatabase(declare),
@@ -89,48 +82,6 @@ function declareHistory(declare: MetricDeclarations) {
       PACK_BUCKETS,
     ),
     unreadableRows: declare.counter('iot_pack_unreadable_rows_total', 'Rows that packing could not read'),
-  };
-}
-
-function declareAlarms(declare: MetricDeclarations) {
-  const alarmDeliveries = declare.counter(
-    'iot_alarm_deliveries_total',
-    'Deliveries of alarms by target (webhook, alertmanager) and result: delivered, failed (repeated later), dead (given up after a day)',
-    'target',
-    'result',
-  );
-  for (const target of ['webhook', 'alertmanager'])
-    counted(alarmDeliveries, 'result', ['delivered', 'failed', 'dead'], { target });
-  return {
-    alarmEvents: counted(
-      declare.counter(
-        'iot_alarm_events_total',
-        'Changes of alarms: opened, cleared, acknowledged, corrected',
-        'event',
-      ),
-      'event',
-      ['opened', 'cleared', 'acknowledged', 'corrected'],
-    ),
-    alarmEvaluations: counted(
-      declare.counter(
-        'iot_alarm_evaluations_total',
-        'Evaluations of an alarm rule for a sensor, by success; those that failed are repeated',
-        'ok',
-      ),
-      'ok',
-      ['true', 'false'],
-    ),
-    alarmEvaluationSeconds: declare.histogram(
-      'iot_alarm_evaluation_seconds',
-      'Time from the commit of samples to the end of their evaluation, of those that may change an alarm',
-      COMMIT_BUCKETS,
-    ),
-    alarmDeliveries,
-    alarmDeliverySeconds: declare.histogram(
-      'iot_alarm_delivery_seconds',
-      'Time from the change of an alarm to the answer of its receiver',
-      END_TO_END_BUCKETS,
-    ),
   };
 }
 

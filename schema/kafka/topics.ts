@@ -36,6 +36,8 @@ export const ANNOUNCED_TOPICS = {
   alarm: 'alarms',
 } as const;
 
+export type AnnouncedKind = keyof typeof ANNOUNCED_TOPICS;
+
 /** A watermark has the progress of each of these topics. */
 export const COMPLETED_TOPICS = [
   'batches',

@@ -28,7 +28,7 @@ test.each([
   ],
   [
     'AsyncAPI 3.0',
-    asyncApiDocument({ version: '1.2.3' }),
+    asyncApiDocument(CONTRACTS, { version: '1.2.3' }),
     'node_modules/@asyncapi/specs/schemas/3.0.0-without-$id.json',
   ],
   [

@@ -1,6 +1,8 @@
 import type { Config } from '../../../common/settings/config.ts';
 import type { CredentialService } from '../../access/credentials/credential-service.ts';
 import { createCredentialService } from '../../access/credentials/index.ts';
+import type { BrokerRights } from '../../feature.ts';
+import { FEATURES } from '../../features/index.ts';
 import { Mappings } from '../../ingest/mappings/index.ts';
 import type { CredentialStore } from '../../store/credentials.ts';
 import type { connectStore } from '../../store/index.ts';
@@ -14,7 +16,8 @@ export interface CommandParts {
   installation: { username?: string | undefined; password?: string | undefined };
   /** from the setting MQTT_MAPPINGS */
   mappings: Mappings;
-  homeAssistantPrefix?: string;
+  /** of features */
+  brokerRights: BrokerRights[];
   autoRegister: boolean;
   print: (text: string) => void;
   /** prints a line for a person, to standard error */
@@ -57,7 +60,7 @@ export async function credentialsCommand(
       given,
       installation: mqtt,
       mappings: Mappings.load(mqtt.mappings),
-      homeAssistantPrefix: live.homeAssistantPrefix,
+      brokerRights: FEATURES.flatMap((feature) => feature.brokerRights?.({ mqtt, live }) ?? []),
       autoRegister: ingest.autoRegister,
       print,
       note,

@@ -11,13 +11,14 @@ import type { CommandParts } from './command.ts';
 
 /** The `password_file` and `acl_file` contain every account with a credential, and the account of the installation. */
 export async function mosquitto(parts: CommandParts) {
-  const { credentialService, given, installation, mappings, homeAssistantPrefix, note } = parts;
+  const { credentialService, given, installation, mappings, brokerRights, note } = parts;
   const { username, password } = installation;
   const passwords: string[] = [];
   const rights: string[] = [];
   if (username && password && isFit(username)) {
     passwords.push(passwordLine(username, await hashSecret(password)));
-    const own = [...INSTALLATION_RIGHTS, ...readRights(mappings), ...discoveryRights(homeAssistantPrefix)];
+    const further = brokerRights.flatMap((rights) => rights.installation ?? []).map(lineOf);
+    const own = [...INSTALLATION_RIGHTS, ...readRights(mappings), ...further];
     rights.push(`user ${username}`, ...own, '');
   } else {
     note(
@@ -112,9 +113,7 @@ export const INSTALLATION_RIGHTS = [
 const readRights = ({ filters }: Mappings): string[] =>
   [...filters.shared, ...filters.own].map((filter) => `topic read ${filter}`);
 
-/** Home Assistant signs in with the account of the installation, so this account also gets the discovery topics. */
-const discoveryRights = (prefix?: string): string[] =>
-  prefix === undefined ? [] : [`topic readwrite ${prefix}/#`];
+const lineOf = (right: string) => `topic ${right}`;
 
 export const isFit = (account: string): boolean => !INVALID_NAME.test(account);
 

@@ -242,6 +242,8 @@ async function replay(config: Config, flags: GroupValues<typeof COMMANDS>, print
   if (from === null || to === null || from >= to) {
     throw usageError(`${COMMAND} replay`, ['--from and --to are times, and --from is before --to']);
   }
+  // The other commands do not need the features, which load most of the API.
+  const { announcedKinds } = await import('../index.ts');
   const statusLine = createStatusLine(process.stderr);
   const context = quietContext(config);
   const { store, clockGuard } = await openDatabase(context);
@@ -250,6 +252,7 @@ async function replay(config: Config, flags: GroupValues<typeof COMMANDS>, print
     clockGuard,
     isPressed: () => false,
     outbox: null,
+    announced: announcedKinds(store),
     pauseMs: 1000,
   });
   try {

@@ -53,7 +53,7 @@ export class HotPath {
   #metrics;
   #order;
   #blocks;
-  #announced: Map<Announcement['kind'], TopicQueue<WaitingAnnouncement>>;
+  #announced: Map<string, TopicQueue<WaitingAnnouncement>>;
   #latest;
   /** Copies the blocks that wait. Without a copy, a block of 200 bytes kept 1.9 KB of the Buffer pool of Node.js alive. */
   #memory = new PayloadMemory();
@@ -86,7 +86,7 @@ export class HotPath {
       sender: createSender(topic),
       prepare: (signal: AbortSignal) => schemas.wait(topic, signal),
     });
-    const kinds = Object.entries(ANNOUNCED_TOPICS) as Array<[Announcement['kind'], TopicKind]>;
+    const kinds: Array<[kind: string, topic: TopicKind]> = Object.entries(ANNOUNCED_TOPICS);
     this.#announced = new Map(
       kinds.map(([kind, topic]) => [
         kind,
@@ -123,8 +123,10 @@ export class HotPath {
   removeLatest = (device: Device) => this.#latest?.remove(device);
 
   announce = ({ announcement, noticed }: Noted) => {
+    const queue = this.#announced.get(announcement.kind);
+    // The kind of another feature may have no topic.
+    if (!queue) return;
     const size = sizeOf(announcement);
-    const queue = this.#announced.get(announcement.kind) as TopicQueue<WaitingAnnouncement>;
     if (queue.reserve(size)) {
       queue.push({ announcement, bucket: noticed, size, committedAt: this.#clock() });
     } else this.#metrics.skipped.inc();

@@ -7,7 +7,7 @@ export const kafkaFeature = defineFeature({
   settings: [KAFKA_SETTINGS],
   announces: (config) => config.of(KAFKA_SETTINGS).kafka !== null,
   async create(core) {
-    const { config, store, clockGuard, ingest, periods } = core;
+    const { config, store, clockGuard, ingest, announced, periods } = core;
     const settings = config.of(KAFKA_SETTINGS);
     if (!settings.kafka) return {};
     // Only processes with this setting load the client of Kafka.
@@ -17,6 +17,7 @@ export const kafkaFeature = defineFeature({
       clockGuard,
       isPressed: store.health.isPressed,
       outbox: ingest.outbox,
+      announced,
       pauseMs: periods.stream,
     });
     store.write.observeBlocks(streamOut.blocks);

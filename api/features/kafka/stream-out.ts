@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { connectionOptions, KAFKA_SETTINGS, Schemas } from '../../../schema/kafka/index.ts';
 import { createLeases, Rounds, STOP_WITHIN_MS, Steps, withTimeLimit } from '../../background/index.ts';
+import type { AnnouncedKinds } from '../../feature.ts';
 import type { Outbox } from '../../ingest/outbox.ts';
 import type { Context } from '../../observability/index.ts';
 import type { Metrics } from '../../observability/metrics.ts';
@@ -54,11 +55,12 @@ export class StreamOut {
       isPressed: () => boolean;
       /** null: only for a replay */
       outbox: Outbox | null;
+      announced: AnnouncedKinds;
       pauseMs: number;
     },
   ) {
     const { config, clock, logger, metrics } = context;
-    const { store, clockGuard, isPressed, outbox, pauseMs } = deps;
+    const { store, clockGuard, isPressed, outbox, announced, pauseMs } = deps;
     const stream = config.of(KAFKA_SETTINGS);
     this.#logger = logger;
     this.#queueLimit = stream.queueBytes;
@@ -93,6 +95,7 @@ export class StreamOut {
     const owner = `${config.mqtt.clientId}:${randomUUID()}`;
     this.#completion = createCompletion({
       store,
+      announced,
       groups: config.retention.latestGroups,
       clock: clockGuard,
       steps,

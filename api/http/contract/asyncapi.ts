@@ -1,6 +1,6 @@
 import { WAITED } from '../../live/index.ts';
-import { componentSchemas, refTo } from './openapi.ts';
-import { MESSAGES, PAYLOADS } from './payloads.ts';
+import { type Contract, componentSchemas, mergeOf, refTo } from './openapi.ts';
+import { PAYLOADS } from './payloads.ts';
 import { SCHEMAS } from './schemas/index.ts';
 
 const DESCRIPTION = `The MQTT topics that devices publish to and subscribe to. Publish with QoS 1. The acknowledgement comes when all measurements of a
@@ -13,7 +13,8 @@ const WAITED_HEADER = {
   properties: { [WAITED]: { type: 'string', pattern: '^\\d+$', description: 'Whole milliseconds.' } },
 };
 
-const NAMED = {
+/** A level of the named topics of `iot/live`. */
+export const NAMED = {
   description:
     'A name if the UUID is computed from it, else the UUID. `%`, `/`, `+` and `#` are percent-encoded.',
   examples: ['my-desk'],
@@ -27,7 +28,7 @@ const DEVICE = {
 const GROUP = { description: 'The group of Sparkplug.', examples: ['plant'] };
 const NODE = { description: 'The edge node. Its name as a device is `group/node`.', examples: ['edge-1'] };
 
-const jsonMessage = (contentType: string, name: string, summary: string) => ({
+export const jsonMessage = (contentType: string, name: string, summary: string) => ({
   contentType,
   summary,
   payload: refTo(name),
@@ -46,7 +47,18 @@ const SPARKPLUG = {
   ),
 };
 
-/** A test compares these topics with the topics of ingest. */
+/** A topic, or several with parameters. `receive`: devices publish on it; `send`: Millrace does. */
+export interface Channel {
+  action: 'receive' | 'send';
+  qos: 0 | 1;
+  address: string;
+  title: string;
+  description: string;
+  parameters: Record<string, object>;
+  messages: Record<string, object>;
+}
+
+/** Of the core. A test compares these topics with the topics of ingest. */
 export const CHANNELS = {
   measurements: {
     action: 'receive',
@@ -133,47 +145,6 @@ export const CHANNELS = {
       },
     },
   },
-  liveStatus: {
-    action: 'send',
-    qos: 0,
-    address: 'iot/live/{device}/status',
-    title: 'The availability of a device, for Home Assistant',
-    description: 'Retained. Published if `HOME_ASSISTANT_PREFIX` is set. Empty after the device is retired.',
-    parameters: { device: NAMED },
-    messages: {
-      state: {
-        contentType: 'text/plain',
-        summary: 'The state',
-        payload: { type: 'string', enum: ['online', 'offline'] },
-      },
-    },
-  },
-  homeAssistant: {
-    action: 'send',
-    qos: 0,
-    address: '{prefix}/sensor/{device}/{sensor}/config',
-    title: 'The discovery topic of a sensor for Home Assistant',
-    description:
-      'Retained. Published with the first value of a sensor, and again with a value after an hour, if `HOME_ASSISTANT_PREFIX` is set. Empty after the device is retired.',
-    parameters: {
-      prefix: { description: 'HOME_ASSISTANT_PREFIX.', examples: ['homeassistant'] },
-      device: { description: 'The UUID of the device.' },
-      sensor: { description: 'The UUID of the sensor.' },
-    },
-    messages: {
-      config: jsonMessage('application/json', 'HomeAssistantConfig', 'The configuration of the sensor'),
-    },
-  },
-  alarms: {
-    action: 'send',
-    qos: 0,
-    address: 'iot/live/alarms',
-    title: 'Changes of alarms after their commit',
-    description:
-      'For live readers. Only ingest may publish here. A lost message is not repeated; `GET /alarms` has the alarms as they are.',
-    parameters: {},
-    messages: { alarm: jsonMessage('application/json', 'AlarmMessage', 'A change, and the alarm after it') },
-  },
   stats: {
     action: 'send',
     qos: 0,
@@ -252,11 +223,11 @@ export const CHANNELS = {
     },
     messages: { state: jsonMessage('application/json', 'HostState', 'A state') },
   },
-};
+} satisfies Record<string, Channel>;
 
-export function asyncApiDocument({ version }: { version: string }) {
-  const channels = Object.entries(CHANNELS);
-  const { Id, Name, Time, LatestItem, Alarm, AlarmMessage } = SCHEMAS;
+export function asyncApiDocument(contracts: Contract[], { version }: { version: string }) {
+  const channels = Object.entries(mergeOf(contracts.map((contract) => contract.channels)));
+  const { Id, Name, Time, LatestItem } = SCHEMAS;
   return {
     asyncapi: '3.0.0',
     info: {
@@ -276,22 +247,16 @@ export function asyncApiDocument({ version }: { version: string }) {
         Name,
         Time,
         LatestItem,
-        Alarm,
-        AlarmMessage,
         ...PAYLOADS,
-        ...MESSAGES,
+        ...mergeOf(contracts.map(({ messages }) => messages)),
       }),
     },
   };
 }
 
-const operationId = (id: string, { action }: { action: string }) =>
-  `${action}${id[0]?.toUpperCase()}${id.slice(1)}`;
+const operationId = (id: string, { action }: Channel) => `${action}${id[0]?.toUpperCase()}${id.slice(1)}`;
 
-const operationOf = (
-  id: string,
-  { action, qos, title, messages }: { action: string; qos: number; title: string; messages: object },
-) => ({
+const operationOf = (id: string, { action, qos, title, messages }: Channel) => ({
   action,
   channel: { $ref: `#/channels/${id}` },
   summary: title,

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { MAX_SAMPLES_PER_MESSAGE, MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.ts';
 import { MAX_DEVICES } from '../../access/credentials/index.ts';
-import { WantedRule } from '../../alarms/index.ts';
 import { BUCKETS } from '../../observability/index.ts';
-import { AnnotationText, SCHEMAS } from './schemas/index.ts';
+import { SCHEMAS } from './schemas/index.ts';
 
 /**
  * Schemas of messages without errors. If a message contains valid and invalid measurements, the decoders of `api/ingest`, which are faster,
@@ -146,29 +145,6 @@ const HostState = z
 
 const LiveItems = z.array(SCHEMAS.LatestItem).min(1);
 
-const HomeAssistantConfig = z
-  .strictObject({
-    name: z.string(),
-    unique_id: z.string(),
-    state_topic: z.string(),
-    value_template: z.string(),
-    unit_of_measurement: z.string().optional(),
-    device_class: z.string().optional(),
-    state_class: z.enum(['measurement', 'total_increasing']),
-    availability_topic: z.string(),
-    expire_after: z.int().optional(),
-    device: z.strictObject({
-      identifiers: z.array(z.string()),
-      name: z.string(),
-      suggested_area: z.string().optional(),
-    }),
-    origin: z.strictObject({ name: z.literal('Millrace') }),
-  })
-  .meta({
-    description:
-      'A sensor, as the MQTT discovery of Home Assistant takes it. A member that is not known is absent.',
-  });
-
 const { samples_per_s, refused_per_s, in_flight, window, window_limit, waiting, readers } =
   SCHEMAS.Stats.shape;
 
@@ -246,23 +222,6 @@ const WantedSensor = z
     description: 'The description of a sensor. Members that are left out, or null, stay unchanged.',
     examples: [{ type: 'temperature', unit: 'Cel', label: 'Under the lamp' }],
   });
-const Acknowledgement = z
-  .strictObject({
-    by: z
-      .string()
-      .min(1)
-      .max(128)
-      .optional()
-      .meta({ description: 'Who acknowledges. Default: the kind of the caller.' }),
-    comment: AnnotationText.optional(),
-  })
-  .meta({ examples: [{ by: 'Ada', comment: 'The door was open' }] });
-
-const Shelving = Acknowledgement.extend({
-  until: z
-    .union([z.int(), z.string()])
-    .meta({ description: 'Until when nothing is delivered: epoch milliseconds, or ISO 8601.' }),
-}).meta({ examples: [{ until: '2026-11-21T18:00:00Z', by: 'Ada', comment: 'Parts are ordered' }] });
 
 const PlainMeasurements = z.union([PlainMeasurement, z.array(PlainMeasurement).max(MAX_SAMPLES_PER_MESSAGE)]);
 
@@ -297,19 +256,15 @@ export const PAYLOADS = {
   WantedCredential,
   WantedDevice,
   WantedSensor,
-  WantedRule,
-  Acknowledgement,
-  Shelving,
 };
 
-/** Only MQTT carries these messages. */
+/** Only MQTT carries these messages of the core. */
 export const MESSAGES = {
   BirthSensor,
   Birth,
   Status,
   HostState,
   LiveItems,
-  HomeAssistantConfig,
   StatsSnapshot,
   ReadersAnnouncement,
 };

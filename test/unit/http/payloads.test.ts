@@ -7,7 +7,6 @@ import { decode } from '../../../api/ingest/decode/index.ts';
 import { MessageBatch } from '../../../api/ingest/decode/message-batch.ts';
 import { readBirth } from '../../../api/ingest/registry/birth-message.ts';
 import { readStatus } from '../../../api/ingest/registry/status.ts';
-import { discoveryOf } from '../../../api/live/home-assistant.ts';
 import { Announcer } from '../../../api/live/interest.ts';
 import { liveItem, liveTopic, readItems, statsTopic } from '../../../api/live/messages.ts';
 import { ProcessStats, parseSnapshot } from '../../../api/observability/process-stats.ts';
@@ -246,24 +245,6 @@ test('AsyncAPI: published live items match their schema', () => {
   );
   expect(MESSAGES.LiveItems.safeParse(items).error).toBeUndefined();
   expect(readItems(DEVICE.id, Buffer.from(JSON.stringify(items)))).toEqual(items);
-});
-
-test('AsyncAPI: published discovery messages for Home Assistant match their schema', () => {
-  const known = { id: DEVICE.id, name: 'my-desk' } as never;
-  const sensor = { id: DEVICE.id, name: 'Temperature', type: null, site: 'office', ts: NOW, value: 21.5 };
-  for (const unit of ['Cel', 'kWh', null]) {
-    const item = liveItem(known, { ...sensor, unit } as never);
-    const described = {
-      availabilityTopic: CHANNELS.liveStatus.address.replace('{device}', 'my-desk'),
-      state: null,
-      deviceLabel: null,
-      label: 'Warmth',
-      intervalMs: unit === null ? null : 1000,
-    };
-    const topic = 'iot/live/my-desk/sensors/Temperature';
-    const config = JSON.parse(JSON.stringify(discoveryOf(item, topic, described)));
-    expect(MESSAGES.HomeAssistantConfig.safeParse(config).error).toBeUndefined();
-  }
 });
 
 test('AsyncAPI: published statistics of a process match their schema', () => {

@@ -26,6 +26,7 @@ import { Watermarks } from './watermarks.ts';
  */
 export function createCompletion(deps: {
   store: Sending['store'];
+  announced: Sending['announced'];
   groups: number;
   clock: Pick<ClockGuard, 'now'>;
   steps: Steps;
@@ -42,6 +43,7 @@ export function createCompletion(deps: {
     deps;
   const sending: Sending = {
     store,
+    announced: deps.announced,
     steps,
     records,
     async mustSend(some) {

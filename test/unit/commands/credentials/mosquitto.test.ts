@@ -21,6 +21,7 @@ import {
   passwordLine,
   rightsLines,
 } from '../../../../api/commands/credentials/mosquitto.ts';
+import type { BrokerRights } from '../../../../api/feature.ts';
 import { Mappings, parseMappings } from '../../../../api/ingest/mappings/index.ts';
 import { identifyDevice } from '../../../../schema/ids.ts';
 import { createMemoryCredentials, readMemoryTables } from '../../../support/memory-store/index.ts';
@@ -73,10 +74,10 @@ async function write(
   options: {
     installation?: { username?: string; password?: string };
     mappings?: Mappings;
-    homeAssistantPrefix?: string;
+    brokerRights?: BrokerRights[];
   } = {},
 ): Promise<string[]> {
-  const { installation = INSTALLATION, mappings = NONE, homeAssistantPrefix } = options;
+  const { installation = INSTALLATION, mappings = NONE, brokerRights = [] } = options;
   const store = await createMemoryCredentials({ tables: TABLES });
   for (const account of accounts) {
     await store.replace(
@@ -90,7 +91,7 @@ async function write(
     given: { command: 'mosquitto', accounts: [], devices: [], out },
     installation,
     mappings,
-    homeAssistantPrefix,
+    brokerRights,
     autoRegister: true,
     print: () => {},
     note: (text) => void notes.push(text),
@@ -163,11 +164,11 @@ describe('Files for Mosquitto: contents', () => {
     expect(read('acl')).toBe(`user operator\n${INSTALLATION_RIGHTS.join('\n')}\n\n`);
   });
 
-  test('Files for Mosquitto: HOME_ASSISTANT_PREFIX is set: the installation may publish and read the discovery topics', async () => {
-    await write(['pump'], { homeAssistantPrefix: 'homeassistant' });
+  test('Files for Mosquitto: a feature needs rights of the installation: only the installation has them', async () => {
+    await write(['pump'], { brokerRights: [{ installation: ['readwrite further/#'] }, {}] });
     const [installation = '', device] = read('acl').split('\n\n');
-    expect(installation.split('\n').at(-1)).toBe('topic readwrite homeassistant/#');
-    expect(device).not.toContain('homeassistant');
+    expect(installation.split('\n').at(-1)).toBe('topic readwrite further/#');
+    expect(device).not.toContain('further');
   });
 
   test('Files for Mosquitto: two devices: the printed note counts two devices', async () => {

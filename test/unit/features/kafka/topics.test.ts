@@ -67,25 +67,15 @@ const ANNOUNCED: Record<string, Announcement> = {
     kind: 'alarm',
     id: 'x',
     group: 0,
-    event: 'opened',
-    alarm: {
-      ...{
-        device: Buffer.alloc(16, 1),
-        sensor: Buffer.alloc(16, 2),
-        rule: Buffer.alloc(16, 3),
-        start: bucket,
+    item: {
+      key: id,
+      content: {
+        ...{ id: 'x', event: 'opened', alarm_id: 'a', rule_id: id, rule: 'hot', severity: 'critical' },
+        ...{ device_id: id, device: 'pump', sensor_id: id, sensor: 'flow', site: null },
+        ...{ started_at: bucket, opened_at: bucket, cleared_at: null, peak: 1.5, state: 'open' },
+        ...{ seen_late: false, acknowledged_at: null, acknowledged_by: null, comment: null },
       },
-      ...{ opened: bucket, cleared: null, peak: 1.5, version: 1, ruleName: 'hot', severity: 'critical' },
-      ...{
-        deviceName: 'pump',
-        sensorName: 'flow',
-        site: null,
-        condition: 'above',
-        unit: 'l/s',
-        late: false,
-        withdrawn: false,
-      },
-      ...{ acknowledgedAt: null, acknowledgedBy: null, comment: null, shelvedUntil: null },
+      times: ['started_at', 'opened_at', 'cleared_at', 'acknowledged_at'],
     },
   },
 };

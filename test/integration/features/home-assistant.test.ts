@@ -1,0 +1,107 @@
+import { expect, test } from '@jest/globals';
+import type { MqttClient } from 'mqtt';
+import mqtt from 'mqtt';
+import { connectDevice } from '../../support/mqtt/device.ts';
+import { startMosquitto } from '../../support/mqtt/mosquitto.ts';
+import { startTestSystem } from '../../support/system/index.ts';
+import { until } from '../../support/until.ts';
+
+interface Item {
+  device_id: string;
+  device: string;
+  value: number;
+}
+
+const start = Date.now() - 600_000;
+let now = start;
+
+type Received = { topic: string; items: Item[]; retain: boolean };
+
+async function openReader(url: string, onOpen: (client: MqttClient) => void) {
+  const client = await mqtt.connectAsync(url, { protocolVersion: 5 });
+  onOpen(client);
+  const received: Received[] = [];
+  client.on('message', (topic, payload, { retain }) =>
+    received.push({ topic, items: JSON.parse(String(payload)), retain }),
+  );
+  return { client, received };
+}
+
+test('Retained live topics: client subscribes later to the embedded broker: it gets the newest values and Home Assistant discovery', async () => {
+  const system = await startTestSystem({
+    settings: { LIVE_RETAIN: 'true', HOME_ASSISTANT_PREFIX: 'homeassistant' },
+  });
+  const device = await connectDevice(system);
+  const readers: MqttClient[] = [];
+  try {
+    await device.birth('desk', {
+      session: start,
+      name: 'desk',
+      site: 'office',
+      sensors: [{ sensor_id: 'temperature', name: 'temperature', type: 'temperature', unit: 'Cel' }],
+    });
+    const first = await openReader(system.mqttUrl, (opened) => readers.push(opened));
+    await first.client.subscribeAsync('iot/live/desk');
+    for (const value of [20.5, 21.5])
+      await device.measure('desk', [{ sensor_id: 'temperature', ts: now++, value }]);
+    await until(() => first.received.some(({ items }) => items[0]?.value === 21.5));
+    const { client, received } = await openReader(system.mqttUrl, (opened) => readers.push(opened));
+    await client.subscribeAsync(['iot/live/+/sensors/+', 'homeassistant/#']);
+    await until(() => received.length === 2);
+    expect(received.some(({ items }) => Object(items).value === 21.5)).toBe(true);
+    const config = received.find(({ topic }) => topic.startsWith('homeassistant/'));
+    const state = received.find(({ topic }) => topic.startsWith('iot/'));
+    expect([config?.retain, state?.retain]).toEqual([true, true]);
+    const { device_id, sensor_id } = Object(state?.items);
+    expect(config).toMatchObject({
+      topic: `homeassistant/sensor/${device_id}/${sensor_id}/config`,
+      items: {
+        name: 'temperature',
+        unique_id: sensor_id,
+        state_topic: state?.topic,
+        value_template: '{{ value_json.value }}',
+        unit_of_measurement: '°C',
+        device_class: 'temperature',
+        state_class: 'measurement',
+        device: { identifiers: [device_id], name: 'desk', suggested_area: 'office' },
+      },
+    });
+    expect(state?.topic).toBe('iot/live/desk/sensors/temperature');
+  } finally {
+    for (const reader of readers) await reader.endAsync(true);
+    await device.end();
+    await system.stop();
+  }
+});
+
+test('Home Assistant: Mosquitto as broker: discovery and availability are retained', async () => {
+  const broker = await startMosquitto();
+  const system = await startTestSystem({
+    settings: { MQTT_URL: broker.url, HOME_ASSISTANT_PREFIX: 'ha/discovery', AUTO_REGISTER: 'true' },
+  });
+  const readers: MqttClient[] = [];
+  const client = await mqtt.connectAsync(broker.url);
+  try {
+    const payload = JSON.stringify({ sensor_id: 'humidity', ts: now++, value: 40 });
+    await client.publishAsync('iot/v1/desk/measurements', payload, { qos: 1 });
+    await until(async () => (await system.get('/latest?device=desk')).items.length === 1);
+    const { items } = await system.get('/latest?device=desk');
+    const { device_id, sensor_id } = items[0];
+    const retained = await mqtt.connectAsync(broker.url);
+    readers.push(retained);
+    const found = new Map<string, string>();
+    retained.on('message', (topic, bytes, { retain }) => retain && found.set(topic, String(bytes)));
+    const config = `ha/discovery/sensor/${device_id}/${sensor_id}/config`;
+    await until(async () => {
+      await retained.subscribeAsync(['iot/live/+/status', 'ha/#']);
+      return found.size === 2;
+    });
+    expect(found.get('iot/live/desk/status')).toBe('online');
+    expect(JSON.parse(String(found.get(config)))).toMatchObject({ name: 'humidity' });
+  } finally {
+    for (const reader of readers) await reader.endAsync(true);
+    await client.endAsync(true);
+    await system.stop();
+    await broker.remove();
+  }
+});
