@@ -88,10 +88,15 @@ const API = {
   ),
   // The list of features.
   'api/features/index.ts': [
+    'api/ingest/',
     'api/http/',
     'api/feature.ts',
     ...features.map((feature) => `api/features/${feature}/`),
   ],
+  // A replay of dead letters reads the topics of all features.
+  ...(features.includes('dead-letters') && {
+    'api/features/dead-letters/command/': [...CORE, 'api/features/dead-letters/', 'api/features/index.ts'],
+  }),
   // The composition root.
   'api/system.ts': [
     'api/store/',
@@ -201,11 +206,16 @@ function pathOf(room) {
   return `^${room.replaceAll('.', '[.]')}`;
 }
 
-/** @param {string} room @param {string[]} allowed @param {string} [within] the rule covers only files below this folder */
-const arrowsFrom = (room, allowed, within = '') => ({
+/**
+ * @param {string} room
+ * @param {string[]} allowed
+ * @param {string} [within] the rule covers only imports of files below this folder
+ * @param {string[]} [inside] rooms inside this room, with rules of their own
+ */
+const arrowsFrom = (room, allowed, within = '', inside = []) => ({
   name: `arrows of ${room}`,
   severity: 'error',
-  from: { path: pathOf(room) },
+  from: { path: pathOf(room), pathNot: inside.map(pathOf) },
   to: {
     dependencyTypesNot: ['core'],
     path: `^${within || '[^/]+/'}`,
@@ -223,7 +233,8 @@ const arrowsIn = (table, within) =>
     const above = rows.slice(0, row).map(([each]) => each);
     const wrong = allowed.find((path) => !above.some((each) => path.startsWith(each)));
     if (wrong) throw new Error(`${wrong} is not above ${room} in its table of .dependency-cruiser.js`);
-    return arrowsFrom(room, allowed, within);
+    const inside = rows.map(([each]) => each).filter((each) => each !== room && each.startsWith(room));
+    return arrowsFrom(room, allowed, within, inside);
   });
 
 /**

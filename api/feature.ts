@@ -8,6 +8,7 @@ import type { BoundRoute } from './http/serve.ts';
 import type { Judge, Stream } from './http/stream/index.ts';
 import type { Publish } from './ingest/index.ts';
 import type { Device } from './ingest/registry/cache.ts';
+import type { OpenTopics } from './ingest/topics.ts';
 import type { Beat } from './observability/heartbeat.ts';
 import type { Readiness } from './observability/readiness.ts';
 import type { ClockGuard } from './store/clock-guard.ts';
@@ -42,6 +43,8 @@ export interface RunningFeature {
 export interface BrokerRights {
   /** of the programs of the installation */
   installation?: string[];
+  /** of an account, for each name and id of a device that it sends for */
+  device?: (device: string) => string[];
 }
 
 /**
@@ -50,6 +53,8 @@ export interface BrokerRights {
  */
 export interface Feature extends Contract {
   name: string;
+  /** topics that ingest reads in addition to those of the contract */
+  topics?: OpenTopics;
   brokerRights?: (config: BrokerConfig) => BrokerRights;
   create: (core: FeatureContext) => Promise<RunningFeature>;
 }

@@ -10,7 +10,7 @@ import { createTls } from './access/tls/index.ts';
 import { createAlarms } from './alarms/index.ts';
 import { openDatabase } from './database.ts';
 import type { FeatureContext, RunningFeature } from './feature.ts';
-import { CONTRACTS, FEATURES } from './features/index.ts';
+import { CONTRACTS, FEATURES, TOPICS } from './features/index.ts';
 import { createPacking } from './history/packing/index.ts';
 import { createReading } from './history/reading/index.ts';
 import {
@@ -76,6 +76,7 @@ export async function startSystem(parts: {
   const { store, clockGuard } = await openDatabase(context, { openStore, clockDifference });
   const ingest = createIngest(context, {
     store,
+    topics: TOPICS,
     clockGuard,
     send: (...command) => void events.emit('command', ...command),
     onState: (device) => void events.emit('state', device),

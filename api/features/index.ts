@@ -2,6 +2,7 @@ import type { Feature } from '../feature.ts';
 import type { Contract } from '../http/contract/openapi.ts';
 import { CORE_CONTRACT } from '../http/index.ts';
 import type { Route } from '../http/route.ts';
+import type { OpenTopics } from '../ingest/topics.ts';
 import { annotationsFeature } from './annotations/index.ts';
 import { baselinesFeature } from './baselines/index.ts';
 import { changesFeature } from './changes/index.ts';
@@ -11,6 +12,7 @@ import { homeAssistantFeature } from './home-assistant/index.ts';
 import { importFeature } from './import/index.ts';
 import { kafkaFeature } from './kafka/index.ts';
 import { lineProtocolFeature } from './line-protocol/index.ts';
+import { mappingsFeature } from './mappings/index.ts';
 import { parquetFeature } from './parquet/index.ts';
 import { prometheusFeature } from './prometheus/index.ts';
 import { queryFeature } from './query/index.ts';
@@ -26,10 +28,13 @@ export const FEATURES: Feature[] = [
   importFeature,
   kafkaFeature,
   lineProtocolFeature,
+  mappingsFeature,
   parquetFeature,
   prometheusFeature,
   queryFeature,
 ];
+
+export const TOPICS: OpenTopics[] = FEATURES.flatMap(({ topics }) => topics ?? []);
 
 export const CONTRACTS: Contract[] = [CORE_CONTRACT, ...FEATURES];
 

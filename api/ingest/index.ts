@@ -8,10 +8,9 @@ import { Admission } from './admission/index.ts';
 import { AwaitingRegistration } from './awaiting-registration.ts';
 import { createDeadLetterBox } from './dead-letter-box.ts';
 import { MessageDecoder } from './decode/index.ts';
-import { createHandlers, MeasurementStore } from './handlers/index.ts';
+import { createHandlers, createNoteLastSeen, MeasurementStore } from './handlers/index.ts';
 import type { SampleObserver } from './handlers/measurement-store.ts';
 import { createLateWriter, LateArrivalNotes, LateDayNotes } from './late-samples.ts';
-import { Mappings } from './mappings/index.ts';
 import { Outbox } from './outbox.ts';
 import { PastSamples } from './past-samples.ts';
 import { IngestPipeline, type Send } from './pipeline.ts';
@@ -27,7 +26,12 @@ import { createReplay } from './replay.ts';
 import { SampleWriter, type Series } from './sample-writer.ts';
 import { Rebirths, Sparkplug } from './sparkplug/index.ts';
 import { Submissions, type Submit, type SubmitBatches } from './submission.ts';
-import { UnmatchedTopics } from './unmatched-topics.ts';
+import { type IngestDoor, type OpenTopics, Topics } from './topics.ts';
+
+export { copyBytes } from './admission/index.ts';
+export { AwaitingRegistration, storeWaiting } from './awaiting-registration.ts';
+export { notReplayable, resultOf } from './ingest-result.ts';
+export { arrivalOf, refuseForbidden, toKept } from './pipeline.ts';
 
 /** With a shorter limit, a single timed-out request would already count as an outage. */
 const STUCK_AFTER_MS = 1000;
@@ -37,6 +41,8 @@ export type Publish = (device: Device, changed: Sensor[], series: Series[]) => v
 
 type Deps = {
   store: Store;
+  /** of features; default: only the topics of the contract are read */
+  topics?: OpenTopics[];
   /** default: does nothing */
   send?: Send;
   /** live changes; default: does nothing */
@@ -63,14 +69,13 @@ export function createIngest(context: Context, deps: Deps) {
     births,
     outbox,
     decoder,
-    mappings,
-    unmatchedTopics,
     admission,
     days,
     samples,
     measurements,
+    measurementHandler,
     sparkplug,
-    handlers,
+    topics,
     processStats,
     pipeline,
   } = createPath(context, deps, historyMs);
@@ -79,7 +84,7 @@ export function createIngest(context: Context, deps: Deps) {
     admission,
     isStuck,
     measurements,
-    handler: handlers.measurements,
+    handler: measurementHandler,
     identify: pipeline.identify,
   });
   const pastSamples = new PastSamples({
@@ -106,7 +111,7 @@ export function createIngest(context: Context, deps: Deps) {
     replay,
     retire,
     find: (identity: Identity) => registry.find(identity),
-    mappings,
+    topics,
     descriptions: createDescriptions({ registry, births, isStuck, clock }),
     /** writes samples of closed hours */
     pastSamples,
@@ -122,7 +127,6 @@ export function createIngest(context: Context, deps: Deps) {
     peek: (id: string) => registry.cache.peek(id),
     /** null: the Kafka stream is off */
     outbox,
-    unmatchedTopics,
     processStats,
     /** unsettled messages of `handleMessage` */
     progress: admission.progress,
@@ -178,8 +182,6 @@ function createPath(context: Context, deps: Deps, historyMs: number) {
   });
   const decoder = new MessageDecoder({ historyMs, maxClockSkewMs, relativeTimes, tsUnitMs });
   const receiptTimes = new ReceiptTimes({ maxAheadMs: maxClockSkewMs });
-  const mappings = Mappings.load(config.mqtt.mappings);
-  const unmatchedTopics = new UnmatchedTopics({ clock });
   const admission = new Admission({ clockGuard, answeredAt: () => retry.answeredAt });
   const { days, samples } = createSampleWriter(store, { clockGuard, metrics });
   const events = createEvents({ store: store.write.events, retry, outbox, groups });
@@ -197,22 +199,26 @@ function createPath(context: Context, deps: Deps, historyMs: number) {
     maxMessageBytes,
     rebirths: new Rebirths({ send, clock, onRequest: () => metrics.rebirths.inc() }),
   });
-  const handlers = createHandlers(context, {
-    devices: { registry, births, events, statuses, writeLastSeen: store.write.lastSeen },
+  const noteLastSeen = createNoteLastSeen(registry, store.write.lastSeen);
+  const door: IngestDoor = {
+    devices: { registry, births, events, statuses, noteLastSeen },
     decoder,
     measurements,
     deadLetters,
     awaitingRegistration: new AwaitingRegistration({ clock }),
     queue: admission.queue,
-    sparkplug,
-  });
+    database: { session: store.write.session, retry },
+    send,
+  };
+  const topics = new Topics((deps.topics ?? []).map((open) => open(context, door)));
+  const { measurements: measurementHandler, handlers } = createHandlers(context, door, sparkplug);
+  for (const { kind, handler } of topics.readers) handlers.set(kind, handler);
   const pipeline = new IngestPipeline(context, {
     admission,
     handlers,
-    mappings,
+    topics,
     deadLetters,
     notices,
-    unmatchedTopics,
     retry,
     processStats,
   });
@@ -221,14 +227,13 @@ function createPath(context: Context, deps: Deps, historyMs: number) {
     births,
     outbox,
     decoder,
-    mappings,
-    unmatchedTopics,
     admission,
     days,
     samples,
     measurements,
+    measurementHandler,
     sparkplug,
-    handlers,
+    topics,
     processStats,
     pipeline,
   };

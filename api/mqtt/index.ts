@@ -21,7 +21,7 @@ export function createMessageSource(
     /** null: no TLS */
     tls: OwnCertificate | null;
     handleMessage: HandleMessage;
-    ingest: Pick<Ingest, 'room' | 'progress' | 'isStuck' | 'abort' | 'mappings' | 'forgetBirths'>;
+    ingest: Pick<Ingest, 'room' | 'progress' | 'isStuck' | 'abort' | 'topics' | 'forgetBirths'>;
     accounts: Accounts;
     periods: Periods;
     onFatal: (error: Error) => void;
@@ -36,7 +36,7 @@ export function createMessageSource(
     ? createSubscriber({
         mqtt,
         host,
-        mapped: ingest.mappings.filters,
+        subscriptions: ingest.topics.subscriptions,
         handleMessage,
         onInterrupted: ingest.forgetBirths,
         clock,

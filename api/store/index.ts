@@ -224,6 +224,8 @@ function createIngestWrites(
   const latest = new LatestWrites({ session, retry, logger });
   const lastSeen = new LastSeenWrites({ session, retry });
   return {
+    /** for the statements of features on the way to a commit; their requests use the congestion window */
+    session,
     // Writes of samples are repeated until they are committed. The method is bound, because a wrapper would be one
     // more function call per message.
     samples: samples.write.bind(samples),

@@ -5,20 +5,20 @@ import { printable } from '../../../common/printable.ts';
 import { EDGE_FILTERS } from '../../../schema/sparkplug-topics.ts';
 import { KINDS } from '../../../schema/topics.ts';
 import { deviceAccount, hashSecret } from '../../access/credentials/index.ts';
-import type { Mappings } from '../../ingest/mappings/index.ts';
+import type { BrokerRights } from '../../feature.ts';
 import type { Credential } from '../../store/credentials.ts';
 import type { CommandParts } from './command.ts';
 
 /** The `password_file` and `acl_file` contain every account with a credential, and the account of the installation. */
 export async function mosquitto(parts: CommandParts) {
-  const { credentialService, given, installation, mappings, brokerRights, note } = parts;
+  const { credentialService, given, installation, brokerRights, note } = parts;
   const { username, password } = installation;
   const passwords: string[] = [];
   const rights: string[] = [];
   if (username && password && isFit(username)) {
     passwords.push(passwordLine(username, await hashSecret(password)));
     const further = brokerRights.flatMap((rights) => rights.installation ?? []).map(lineOf);
-    const own = [...INSTALLATION_RIGHTS, ...readRights(mappings), ...further];
+    const own = [...INSTALLATION_RIGHTS, ...further];
     rights.push(`user ${username}`, ...own, '');
   } else {
     note(
@@ -33,7 +33,7 @@ export async function mosquitto(parts: CommandParts) {
       continue;
     }
     passwords.push(passwordLine(account, hash));
-    rights.push(...rightsLines(credential, mappings), '');
+    rights.push(...rightsLines(credential, brokerRights), '');
     written++;
   }
   await mkdir(given.out, { recursive: true, mode: 0o700 });
@@ -110,9 +110,6 @@ export const INSTALLATION_RIGHTS = [
   'topic read $SYS/broker/publish/messages/dropped',
 ];
 
-const readRights = ({ filters }: Mappings): string[] =>
-  [...filters.shared, ...filters.own].map((filter) => `topic read ${filter}`);
-
 const lineOf = (right: string) => `topic ${right}`;
 
 export const isFit = (account: string): boolean => !INVALID_NAME.test(account);
@@ -123,11 +120,11 @@ export const passwordLine = (account: string, hash: string): string => `${accoun
  * Equal to the permissions at the embedded broker, topic by topic. Mosquitto's patterns are not used, because a name such as `+` would be a
  * wildcard in them.
  */
-export function rightsLines(credential: Credential, mappings: Mappings): string[] {
+export function rightsLines(credential: Credential, brokerRights: BrokerRights[]): string[] {
   const { speaksFor, ids } = deviceAccount(credential);
   const topics = [...new Set([...speaksFor, ...ids])].flatMap((device) => [
     ...topicsOf(device),
-    ...mappedTopicsOf(device, mappings),
+    ...brokerRights.flatMap((rights) => rights.device?.(device) ?? []).map(lineOf),
   ]);
   return [`user ${credential.account}`, ...topics, 'topic read spBv1.0/STATE/+'];
 }
@@ -139,13 +136,6 @@ function topicsOf(device: string): string[] {
   if (device.includes('/') || WILDCARD.test(device)) return [];
   return [...KINDS.map((kind) => `topic write iot/v1/${device}/${kind}`), `topic read iot/v1/${device}/#`];
 }
-
-/** Mapped topics whose level {device} is this device. */
-const mappedTopicsOf = (device: string, { all }: Mappings): string[] =>
-  // The name may stand at the end of a line, and Mosquitto trims lines. So names with outer white space are left out.
-  device.includes('/') || WILDCARD.test(device) || device !== device.trim()
-    ? []
-    : all.flatMap((mapping) => mapping.filtersOf(device)).map((filter) => `topic write ${filter}`);
 
 const topicsOfNode = (group: string, node: string) => [
   ...EDGE_FILTERS.map((filter) => `topic write ${filter.replace('+', () => group).replace('+', () => node)}`),

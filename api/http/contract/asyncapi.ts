@@ -266,8 +266,7 @@ export function asyncApiDocument(contracts: Contract[], { version }: { version: 
   };
 }
 
-const operationId = (id: string, { action }: Channel) =>
-  `${action}${id[0]?.toUpperCase()}${id.slice(1)}`;
+const operationId = (id: string, { action }: Channel) => `${action}${id[0]?.toUpperCase()}${id.slice(1)}`;
 
 const operationOf = (id: string, { action, qos, title, messages }: Channel) => ({
   action,

@@ -8,7 +8,8 @@ import type { Identity } from '../../../schema/ids.ts';
 import { isBirth, isDeath } from '../../../schema/sparkplug-topics.ts';
 import type { Check } from '../../observability/readiness.ts';
 import type { ClockGuard } from '../../store/clock-guard.ts';
-import type { Message, Route } from '../pipeline.ts';
+import type { Message } from '../pipeline.ts';
+import type { Route } from '../topics.ts';
 import { ByteBudget, keptBytes } from './byte-budget.ts';
 
 export { copyBytes, keptBytes, PayloadMemory } from './byte-budget.ts';

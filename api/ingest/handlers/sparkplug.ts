@@ -17,7 +17,7 @@ import type { MeasurementStore } from './measurement-store.ts';
 type SparkplugHandler = Handler<EdgeTopic, Identity> & { refused(topic: EdgeTopic): void };
 
 /** `isRefused`: the metric was refused */
-type WaitingMessage = Message & { isRefused: (index: number) => boolean };
+type WaitingMessage = Message & { route: EdgeTopic; isRefused: (index: number) => boolean };
 
 /** A message may be a birth, a death that ends devices, measurements, or several of these. */
 export function createSparkplugHandler(deps: {
@@ -78,7 +78,11 @@ export function createSparkplugHandler(deps: {
       // The message is queued before the commit, because a birth that arrives during the commit has to find the waiting message.
       if (isUncertain && batch) {
         const indexes = new Set(batch.refused.map(({ index }) => index));
-        awaitingBirth.remember(identity.id, { ...message, isRefused: (index) => indexes.has(index) });
+        awaitingBirth.remember(identity.id, {
+          ...message,
+          route: topic,
+          isRefused: (index) => indexes.has(index),
+        });
       }
       const waiting = birth === null && !isNewSession ? [] : awaitingBirth.take(identity.id);
       for (const device of ended) {
@@ -97,8 +101,7 @@ export function createSparkplugHandler(deps: {
       // The birth of a new session does not define the aliases of waiting messages from the previous session.
       if (!isNewSession && !isContradictory) {
         storeWaiting(waiting, metrics, async ({ route, isRefused, ...kept }) => {
-          if (route?.kind === 'sparkplug')
-            await replay({ ...toKept(kept), now: kept.receivedAt, isRefused }, route, identity);
+          await replay({ ...toKept(kept), now: kept.receivedAt, isRefused }, route, identity);
         });
       }
       return 'accepted';

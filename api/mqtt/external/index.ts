@@ -6,9 +6,9 @@ import type { Config } from '../../../common/settings/config.ts';
 import { explainTlsError } from '../../../common/tls-errors.ts';
 import { parseTopic } from '../../../schema/topics.ts';
 import { brokerOptions } from '../../access/index.ts';
-import type { MappedFilters } from '../../ingest/mappings/index.ts';
 import type { HandleMessage } from '../../ingest/pipeline.ts';
 import type { Host } from '../../ingest/sparkplug/host.ts';
+import type { Subscriptions } from '../../ingest/topics.ts';
 import { acknowledgeAfterCommit } from './acknowledging.ts';
 import { Presence, watchForTakeover } from './presence.ts';
 import { type Arrange, subscribe } from './subscriptions.ts';
@@ -32,7 +32,8 @@ export function createSubscriber(deps: {
   mqtt: Config['mqtt'];
   /** null: this process does not handle Sparkplug */
   host: Host | null;
-  mapped: MappedFilters;
+  /** of features */
+  subscriptions: Subscriptions[];
   handleMessage: HandleMessage;
   /** Messages may have been missed: the connection broke, or was opened again. */
   onInterrupted?: () => void;
@@ -46,7 +47,7 @@ export function createSubscriber(deps: {
   const {
     mqtt,
     host,
-    mapped,
+    subscriptions,
     handleMessage,
     onInterrupted = () => {},
     clock,
@@ -111,7 +112,7 @@ export function createSubscriber(deps: {
     client,
     presence,
     acknowledging,
-    arrange: () => arrange(client, { group: mqtt.shareGroup, host, mapped }),
+    arrange: () => arrange(client, { group: mqtt.shareGroup, host, subscriptions }),
     logger,
     onFatal,
   });

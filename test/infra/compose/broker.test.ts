@@ -137,7 +137,7 @@ test('Mosquitto of Compose: Sparkplug edge node: may publish data and receive co
   await subscribe(api, {
     group: 'ingest',
     host: new Host({ id: 'millrace-1', clock: Date.now }),
-    mapped: { shared: [], own: [], covered: [] },
+    subscriptions: [],
   });
   const edge = await connect({
     ...asDevice(),

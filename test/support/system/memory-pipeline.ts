@@ -1,6 +1,7 @@
 import type { Client } from 'cassandra-driver';
 import pino from 'pino';
 import { openDatabase } from '../../../api/database.ts';
+import { TOPICS } from '../../../api/features/index.ts';
 import { createReading } from '../../../api/history/reading/index.ts';
 import { PayloadMemory } from '../../../api/ingest/admission/byte-budget.ts';
 import { createIngest, type Publish } from '../../../api/ingest/index.ts';
@@ -75,6 +76,7 @@ export async function startMemoryPipeline(
   });
   const ingest = createIngest(context, {
     ...opened,
+    topics: TOPICS,
     send,
     publish: (device, changed, series) => {
       onStored?.(device, changed, series);

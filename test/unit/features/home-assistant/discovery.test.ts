@@ -159,7 +159,9 @@ test('AsyncAPI: published discovery messages for Home Assistant match their sche
       label: 'Warmth',
       intervalMs: unit === null ? null : 1000,
     };
-    const config = JSON.parse(JSON.stringify(discoveryOf({ ...ITEM, unit, site: 'office' }, TOPIC, described)));
+    const config = JSON.parse(
+      JSON.stringify(discoveryOf({ ...ITEM, unit, site: 'office' }, TOPIC, described)),
+    );
     expect(MESSAGES.HomeAssistantConfig.safeParse(config).error).toBeUndefined();
   }
 });
@@ -167,6 +169,8 @@ test('AsyncAPI: published discovery messages for Home Assistant match their sche
 test('Files for Mosquitto: HOME_ASSISTANT_PREFIX is set: the installation may publish and read the discovery topics', () => {
   const rightsOf = (settings: Record<string, string>) =>
     homeAssistantFeature.brokerRights?.(readSettings(settings, { envFile: '' }));
-  expect(rightsOf({ HOME_ASSISTANT_PREFIX: 'ha/discovery' })).toEqual({ installation: ['readwrite ha/discovery/#'] });
+  expect(rightsOf({ HOME_ASSISTANT_PREFIX: 'ha/discovery' })).toEqual({
+    installation: ['readwrite ha/discovery/#'],
+  });
   expect(rightsOf({})).toEqual({ installation: [] });
 });

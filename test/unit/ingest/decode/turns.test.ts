@@ -1,6 +1,5 @@
 import { expect, test } from '@jest/globals';
 import { MessageDecoder } from '../../../../api/ingest/decode/index.ts';
-import { TextPattern } from '../../../../api/ingest/mappings/pattern.ts';
 import { readPayload } from '../../../../api/ingest/sparkplug/payload.ts';
 import { longestTurn, MAX_TURN_MS } from '../../../support/event-loop.ts';
 import { MQTT_INPUTS, SPARKPLUG_INPUTS } from '../../../support/hostile-inputs.ts';
@@ -19,19 +18,5 @@ test.each(SPARKPLUG_INPUTS)(
   'Sparkplug decoder: %s: no turn of the event loop over 100 ms',
   async (_, bytes) => {
     expect(await longestTurn(() => readPayload(bytes, 1_048_576))).toBeLessThan(MAX_TURN_MS);
-  },
-);
-
-test.each([
-  ['* * * x', ' '],
-  ['{a} * {b} * x', ' a'],
-  ['{a}{b}{c}!', 'a'],
-  ['{a}.{b}.{c}!', 'a.'],
-  ['{{ * value_json.{sensor} * }}', '{{ value_json.a'],
-])(
-  'Text pattern %j: a text of 256 characters of %j: no turn of the event loop over 100 ms',
-  async (pattern, text) => {
-    const parts = new TextPattern(pattern);
-    expect(await longestTurn(() => parts.match(text.repeat(256 / text.length)))).toBeLessThan(MAX_TURN_MS);
   },
 );
