@@ -45,6 +45,8 @@ export interface BrokerRights {
   installation?: string[];
   /** of an account, for each name and id of a device that it sends for */
   device?: (device: string) => string[];
+  /** of every account of a device */
+  everyDevice?: string[];
 }
 
 /**

@@ -48,7 +48,7 @@ export async function drainSession(deps: {
   let receivedAt = performance.now();
   const subscriber = createSubscriber({
     mqtt,
-    host: null,
+    presence: null,
     subscriptions: ingest.topics.subscriptions,
     handleMessage: async (message) => {
       receivedAt = performance.now();

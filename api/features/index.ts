@@ -16,6 +16,7 @@ import { mappingsFeature } from './mappings/index.ts';
 import { parquetFeature } from './parquet/index.ts';
 import { prometheusFeature } from './prometheus/index.ts';
 import { queryFeature } from './query/index.ts';
+import { sparkplugFeature } from './sparkplug/index.ts';
 
 /** A line switches its feature on. */
 export const FEATURES: Feature[] = [
@@ -32,6 +33,7 @@ export const FEATURES: Feature[] = [
   parquetFeature,
   prometheusFeature,
   queryFeature,
+  sparkplugFeature,
 ];
 
 export const TOPICS: OpenTopics[] = FEATURES.flatMap(({ topics }) => topics ?? []);

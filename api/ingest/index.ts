@@ -24,7 +24,6 @@ import { createRetirement, Registry } from './registry/index.ts';
 import { createEvents, Statuses } from './registry/status.ts';
 import { createReplay } from './replay.ts';
 import { SampleWriter, type Series } from './sample-writer.ts';
-import { Rebirths, Sparkplug } from './sparkplug/index.ts';
 import { Submissions, type Submit, type SubmitBatches } from './submission.ts';
 import { type IngestDoor, type OpenTopics, Topics } from './topics.ts';
 
@@ -74,7 +73,6 @@ export function createIngest(context: Context, deps: Deps) {
     samples,
     measurements,
     measurementHandler,
-    sparkplug,
     topics,
     processStats,
     pipeline,
@@ -120,8 +118,6 @@ export function createIngest(context: Context, deps: Deps) {
       const now = await clockGuard.now();
       return { oldest: now - historyMs, newest: now + maxClockSkewMs };
     },
-    /** After a lost connection to the broker, newer births may have been missed. */
-    forgetBirths: () => sparkplug.forgetBirths(),
     setSampleObserver: (observer: SampleObserver | null) => measurements.setSampleObserver(observer),
     /** From memory, with the newest values that this process committed. */
     peek: (id: string) => registry.cache.peek(id),
@@ -158,8 +154,7 @@ export function createIngest(context: Context, deps: Deps) {
 function createPath(context: Context, deps: Deps, historyMs: number) {
   const { config, clock, logger, metrics } = context;
   const { store, send = () => {}, publish = () => {}, onState = () => {}, clockGuard } = deps;
-  const { autoRegister, autoRegisterMax, maxClockSkewMs, maxMessageBytes, relativeTimes, tsUnitMs } =
-    config.ingest;
+  const { autoRegister, autoRegisterMax, maxClockSkewMs, relativeTimes, tsUnitMs } = config.ingest;
   const groups = config.retention.latestGroups;
   const { retry } = store;
   const processStats = new ProcessStats({ clock, pressure: store.health.pressure });
@@ -190,15 +185,6 @@ function createPath(context: Context, deps: Deps, historyMs: number) {
     { clock, metrics, processStats },
     { registry, statuses, receiptTimes, samples, write: store.write, retry, publish },
   );
-  const sparkplug = new Sparkplug({
-    store: store.write.sparkplug,
-    registry,
-    decoder,
-    retry,
-    historyDays: config.retention.historyDays,
-    maxMessageBytes,
-    rebirths: new Rebirths({ send, clock, onRequest: () => metrics.rebirths.inc() }),
-  });
   const noteLastSeen = createNoteLastSeen(registry, store.write.lastSeen);
   const door: IngestDoor = {
     devices: { registry, births, events, statuses, noteLastSeen },
@@ -211,8 +197,7 @@ function createPath(context: Context, deps: Deps, historyMs: number) {
     send,
   };
   const topics = new Topics((deps.topics ?? []).map((open) => open(context, door)));
-  const { measurements: measurementHandler, handlers } = createHandlers(context, door, sparkplug);
-  for (const { kind, handler } of topics.readers) handlers.set(kind, handler);
+  const { measurements: measurementHandler, handlers } = createHandlers(context, door, topics.readers);
   const pipeline = new IngestPipeline(context, {
     admission,
     handlers,
@@ -232,7 +217,6 @@ function createPath(context: Context, deps: Deps, historyMs: number) {
     samples,
     measurements,
     measurementHandler,
-    sparkplug,
     topics,
     processStats,
     pipeline,

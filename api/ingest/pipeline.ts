@@ -130,7 +130,8 @@ export class IngestPipeline {
   #logger;
   #metrics;
   #maxMessageBytes;
-  #takesSparkplug;
+  /** of the topics that this process reads, by kind; the others are only replayed */
+  #live;
   #ofBrokers: Handling<Message, Outcome> = {
     handle: (message) => this.#handle(message),
     refuse: (message, error) => this.#refuse(message, error),
@@ -163,7 +164,8 @@ export class IngestPipeline {
     this.#logger = logger;
     this.#metrics = metrics;
     this.#maxMessageBytes = config.ingest.maxMessageBytes;
-    this.#takesSparkplug = config.sparkplug;
+    this.#live = new Map(deps.handlers);
+    for (const { kind, isLive = true } of deps.topics.readers) if (!isLive) this.#live.delete(kind);
   }
 
   /**
@@ -209,17 +211,15 @@ export class IngestPipeline {
 
   #handle(message: Message): Promise<Outcome> {
     const route = this.#findRoute(message);
-    const handler = route === null ? undefined : this.#deps.handlers.get(route.kind);
+    const handler = route === null ? undefined : this.#live.get(route.kind);
     if (route && handler) return this.#route(message, route, handler, HANDLE);
     this.#deps.notices.unknownTopic(message.topic);
     this.#deps.topics.noteUnmatched(message);
     return Promise.resolve('unknown_topic');
   }
 
-  /** Returns null if this process does not read the topic. */
-  #findRoute(message: Message): Route | null {
-    const route = message.route ?? this.#deps.topics.match(message.topic);
-    return route?.kind === 'sparkplug' && !this.#takesSparkplug ? null : route;
+  #findRoute({ route, topic }: Message): Route | null {
+    return route ?? this.#deps.topics.match(topic);
   }
 
   /** Waits for earlier births and statuses of the device. @throws `bad_id`, `too_large`, and the errors of the handler */
@@ -251,7 +251,7 @@ export class IngestPipeline {
   async #refuse(message: Message, error: unknown): Promise<Outcome> {
     const refusal = this.#toRefusal(error, message);
     const route = this.#findRoute(message);
-    const handler = route && this.#deps.handlers.get(route.kind);
+    const handler = route && this.#live.get(route.kind);
     if (!route || !handler) throw error;
     // The handler could not read the message, so it did not check the sender. Without this check, a sender without permission could
     // use up the dead letter quota of the topic's device.

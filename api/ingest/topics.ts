@@ -14,7 +14,10 @@ export interface FurtherTopic {
   kind: string;
   /** name or id; empty: the payload names the device */
   device: string;
-  sparkplug?: undefined;
+  /** Name or id of the device that sends it, if this is another one. Its account may publish, and its messages share one queue. */
+  sender?: string;
+  /** later messages of the queue wait for this one */
+  isBarrier?: boolean;
 }
 
 export type Route = Topic | FurtherTopic;
@@ -41,20 +44,58 @@ export interface Subscriptions {
   shared?: string[];
   /** Each process receives all messages, and the retained ones. */
   own?: string[];
+  /** Only this process of the installation receives messages, and no retained ones. */
+  sole?: string[];
+  /** States of this process: it receives messages of other clients only, and no retained ones. */
+  states?: string[];
   /** Shared filters whose topics another shared filter matches. A session may have them from earlier settings. */
   covered?: string[];
+  /** other filters of earlier settings */
+  former?: string[];
   /** for an operator whose broker refuses one of them */
   hint: string;
 }
+
+interface StateMessage {
+  topic: string;
+  payload: Buffer;
+  qos: 0 | 1;
+  retain: boolean;
+}
+
+/** The state of this process for its senders: online exactly while it receives their messages. */
+export interface PresenceMessages {
+  topic: string;
+  /** of the next connection to an external broker */
+  will: () => StateMessage;
+  birth: () => StateMessage;
+  death: () => StateMessage;
+  /** Further states, only at the embedded broker: a connection to an external broker has one last will. */
+  furtherStates: (online: boolean) => StateMessage[];
+  /** The message of another client wrongly reports this process as offline. */
+  reportsOffline: (payload: Buffer) => boolean;
+  /** for an operator whose broker refuses them */
+  hint: string;
+}
+
+/** Whether an account may subscribe to a filter. `isOwn`: the account may publish for the device. */
+export type ReadRule = (filter: string, isOwn: (device: string) => boolean) => boolean;
 
 /** What a feature brings to read topics. */
 export interface TopicReader {
   /** of its routes */
   kind: string;
   handler: Handler;
+  /** false: this process only replays its messages (default true) */
+  isLive?: boolean;
   /** Missing: `parseTopic` reads its topics. Otherwise it is asked for topics that the contract does not have. */
   match?: (topic: string) => FurtherTopic | null;
   subscriptions?: Subscriptions;
+  presence?: PresenceMessages | undefined;
+  /** of device accounts at the embedded broker, in addition to the topics of the contract */
+  readRule?: ReadRule;
+  /** The connection to the broker broke, or was opened again, so messages may have been missed. */
+  onInterrupted?: () => void;
   /** No process reads the topic, and the message is dropped. */
   onUnmatched?: (message: Message) => void;
 }
@@ -88,6 +129,19 @@ export class Topics {
   get subscriptions(): Subscriptions[] {
     return this.readers.flatMap(({ subscriptions }) => subscriptions ?? []);
   }
+
+  /** null: no feature publishes the state of this process */
+  get presence(): PresenceMessages | null {
+    return this.readers.find(({ presence }) => presence)?.presence ?? null;
+  }
+
+  get readRules(): ReadRule[] {
+    return this.readers.flatMap(({ readRule }) => readRule ?? []);
+  }
+
+  interrupt = () => {
+    for (const { onInterrupted } of this.readers) onInterrupted?.();
+  };
 
   noteUnmatched(message: Message) {
     for (const { onUnmatched } of this.readers) onUnmatched?.(message);

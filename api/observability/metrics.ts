@@ -176,10 +176,6 @@ function declareAlarms(declare: MetricDeclarations) {
 
 function declareLive(declare: MetricDeclarations) {
   return {
-    rebirths: declare.counter(
-      'iot_sparkplug_rebirth_requests_total',
-      'Births that were requested from Sparkplug edge nodes after lost or unreadable messages',
-    ),
     live: counted(
       declare.counter(
         'iot_live_messages_total',

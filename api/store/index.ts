@@ -32,7 +32,6 @@ import { findReplicaSets } from './sending/routing.ts';
 import { createSession, type Gate, type Observe, type Session, translate } from './sending/session.ts';
 import type { BatchLimits } from './sending/write-merger.ts';
 import { missingPermission } from './setup/roles.ts';
-import { createSparkplugStore } from './sparkplug.ts';
 import { createLateArrivals, createStreamStore } from './streaming.ts';
 import { createWatchedTimeStore } from './watched-time.ts';
 
@@ -40,7 +39,7 @@ export { changeId, deliveryId } from './alarms/deliveries.ts';
 export { alarmId, newestFirst, parseAlarmId } from './alarms/episodes.ts';
 export { ClockGuard } from './clock-guard.ts';
 export { LEASE_MS } from './commit-marks.ts';
-export { int64 } from './cql-encoding.ts';
+export { int32, int64 } from './cql-encoding.ts';
 export { compareDeadLetterIds } from './dead-letters/dead-letter.ts';
 export { addCodes, hoursOf, storedForm } from './dead-letters/writes.ts';
 export { eventId, parseEventId } from './events.ts';
@@ -234,7 +233,6 @@ function createIngestWrites(
     observeBlocks: samples.observeBlocks.bind(samples),
     registry: createRegistryStore(session),
     events: createEventStore(session),
-    sparkplug: createSparkplugStore(session),
     history: createHistoryWrites(session),
     lateDays: createLateDays(session),
     lateArrivals: createLateArrivals(session),

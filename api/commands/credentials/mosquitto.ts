@@ -2,7 +2,6 @@ import { chmod, chown, mkdir, rename, rm, stat, writeFile } from 'node:fs/promis
 import { dirname, join } from 'node:path';
 import { codeOf, MillraceError } from '../../../common/errors.ts';
 import { printable } from '../../../common/printable.ts';
-import { EDGE_FILTERS } from '../../../schema/sparkplug-topics.ts';
 import { KINDS } from '../../../schema/topics.ts';
 import { deviceAccount, hashSecret } from '../../access/credentials/index.ts';
 import type { BrokerRights } from '../../feature.ts';
@@ -98,15 +97,10 @@ async function replaceFile(path: string, text: string): Promise<{ isHandedOver: 
 const INVALID_NAME = /:|^#|^\s|\s$/;
 
 const WILDCARD = /[+#]/;
-/** A Sparkplug edge node, `group/node`. The node ends lines of `acl_file`, so its name must not end in white space. */
-const NODE = /^([^/+#]+)\/([^/+#]*[^/+#\s])$/;
 
-/** Equal to those in `infra/compose/mosquitto.acl`. */
+/** With those of features equal to those in `infra/compose/mosquitto.acl`. */
 export const INSTALLATION_RIGHTS = [
   'topic readwrite iot/#',
-  ...EDGE_FILTERS.map((filter) => `topic read ${filter}`),
-  'topic write spBv1.0/+/NCMD/+',
-  'topic readwrite spBv1.0/STATE/+',
   'topic read $SYS/broker/publish/messages/dropped',
 ];
 
@@ -126,19 +120,12 @@ export function rightsLines(credential: Credential, brokerRights: BrokerRights[]
     ...topicsOf(device),
     ...brokerRights.flatMap((rights) => rights.device?.(device) ?? []).map(lineOf),
   ]);
-  return [`user ${credential.account}`, ...topics, 'topic read spBv1.0/STATE/+'];
+  const common = brokerRights.flatMap(({ everyDevice = [] }) => everyDevice).map(lineOf);
+  return [`user ${credential.account}`, ...topics, ...common];
 }
 
 function topicsOf(device: string): string[] {
-  const [, group, node] = NODE.exec(device) ?? [];
-  if (group && node) return topicsOfNode(group, node);
   // A name with a slash or a wildcard cannot be a topic level. A device with such a name uses its id in topics.
   if (device.includes('/') || WILDCARD.test(device)) return [];
   return [...KINDS.map((kind) => `topic write iot/v1/${device}/${kind}`), `topic read iot/v1/${device}/#`];
 }
-
-const topicsOfNode = (group: string, node: string) => [
-  ...EDGE_FILTERS.map((filter) => `topic write ${filter.replace('+', () => group).replace('+', () => node)}`),
-  `topic read spBv1.0/${group}/NCMD/${node}`,
-  `topic read spBv1.0/${group}/DCMD/${node}/+`,
-];

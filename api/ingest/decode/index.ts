@@ -11,7 +11,7 @@ import { isSensorMap, readSensorMaps } from './sensor-map.ts';
 
 export { brokenArrayRule } from './json.ts';
 export { timeRefusal } from './message-batch.ts';
-export { refusalOf, ruleOf } from './refusals.ts';
+export { pathsOf, refusalOf, ruleOf } from './refusals.ts';
 export { parseSenmlCbor } from './senml-cbor.ts';
 export { parseJsonText } from './text.ts';
 

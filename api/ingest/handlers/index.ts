@@ -3,17 +3,14 @@
 import type { Identity } from '../../../schema/ids.ts';
 import type { Context } from '../../observability/index.ts';
 import type { Store } from '../../store/index.ts';
-import { AwaitingRegistration } from '../awaiting-registration.ts';
 import type { IngestResult } from '../ingest-result.ts';
 import type { Message, Outcome } from '../pipeline.ts';
 import type { Births } from '../registry/births.ts';
 import type { Registry } from '../registry/index.ts';
 import type { Events, Statuses } from '../registry/status.ts';
-import type { Sparkplug } from '../sparkplug/index.ts';
-import type { IngestDoor, Route } from '../topics.ts';
+import type { IngestDoor, Route, TopicReader } from '../topics.ts';
 import { createBirthHandler } from './birth.ts';
 import { createMeasurementHandler } from './measurements.ts';
-import { createSparkplugHandler } from './sparkplug.ts';
 import { createStatusHandler } from './status.ts';
 
 export { MeasurementStore } from './measurement-store.ts';
@@ -68,30 +65,16 @@ export function createNoteLastSeen(
   };
 }
 
-/** `handlers`: of the contract; those of features are added. */
+/** `handlers`: of the topics of the contract and of features */
 export function createHandlers(
-  { clock, metrics }: Pick<Context, 'clock' | 'metrics'>,
+  { metrics }: Pick<Context, 'metrics'>,
   door: IngestDoor,
-  sparkplug: Sparkplug,
+  readers: TopicReader[],
 ) {
   const measurements = createMeasurementHandler(door);
-  const handlers: Handlers = new Map();
+  const handlers: Handlers = new Map(readers.map(({ kind, handler }) => [kind, handler]));
   handlers.set('measurements', measurements);
   handlers.set('birth', createBirthHandler(door, { handlers, metrics }));
   handlers.set('status', createStatusHandler(door));
-  handlers.set(
-    'sparkplug',
-    createSparkplugHandler({
-      devices: door.devices,
-      sparkplug,
-      measurements: door.measurements,
-      noteLastSeen: door.devices.noteLastSeen,
-      deadLetters: door.deadLetters,
-      awaitingBirth: new AwaitingRegistration({ clock }),
-      metrics,
-    }),
-  );
   return { measurements, handlers };
 }
-
-export type NoteLastSeen = Devices['noteLastSeen'];

@@ -11,6 +11,7 @@ import { firstMessageStamp, nextStamp } from './sessions.ts';
 
 export { sensorOf } from './cache.ts';
 export { readSession } from './sessions.ts';
+export { arrivalOfSession, eventOf } from './status.ts';
 
 /** type and unit by the id or name in the message */
 export type Described = Map<string, { type?: string; unit?: string }>;

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { Time } from './shared.ts';
 
 export const LineRefusal = z.strictObject({
   line: z.int().positive(),

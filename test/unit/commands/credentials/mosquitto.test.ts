@@ -28,6 +28,7 @@ import { createMemoryCredentials, readMemoryTables } from '../../../support/memo
 const HASH = await hashSecret('secret');
 const INSTALLATION = { username: 'operator', password: 'of the operator' };
 const RIGHTS: BrokerRights = {
+  everyDevice: ['read common/+'],
   installation: ['read further/+'],
   device: (device) => (/[/+#]/.test(device) ? [] : [`write further/${device}`]),
 };
@@ -128,7 +129,7 @@ describe('Files for Mosquitto: contents', () => {
       'user pump',
       ...own('pump'),
       ...own(id),
-      'topic read spBv1.0/STATE/+',
+      'topic read common/+',
       '',
       '',
     ]);
@@ -195,26 +196,8 @@ describe('Files for Mosquitto: permissions of an account', () => {
       brokerRights,
     );
 
-  test('Files for Mosquitto: a Sparkplug edge node: may write to its data topics and read its command topics', () => {
-    expect(linesOf('plant/edge').slice(0, 9)).toEqual([
-      'user plant/edge',
-      'topic write spBv1.0/plant/NBIRTH/edge',
-      'topic write spBv1.0/plant/NDATA/edge',
-      'topic write spBv1.0/plant/NDEATH/edge',
-      'topic write spBv1.0/plant/DBIRTH/edge/+',
-      'topic write spBv1.0/plant/DDATA/edge/+',
-      'topic write spBv1.0/plant/DDEATH/edge/+',
-      'topic read spBv1.0/plant/NCMD/edge',
-      'topic read spBv1.0/plant/DCMD/edge/+',
-    ]);
-  });
-
-  test('Files for Mosquitto: a Sparkplug edge node with dollar signs: the name is written unchanged', () => {
-    expect(linesOf('$&/$1')).toContain('topic write spBv1.0/$&/NBIRTH/$1');
-  });
-
   test.each(['+', '#', 'a+b', 'a/b/c', 'plant/+', '+/edge', '/', 'plant/', '/edge'])(
-    'Files for Mosquitto: device name %j is neither a topic level nor an edge node: permissions use the device id only',
+    'Files for Mosquitto: device name %j is no level of a topic: permissions use the device id only',
     (account) => {
       const id = idOf(account);
       expect(linesOf(account, [], [RIGHTS]).slice(1, -1)).toEqual([
