@@ -85,6 +85,7 @@ const API = {
   ),
   // The list of features.
   'api/features/index.ts': [
+    'api/ingest/',
     'api/store/',
     'api/http/',
     'api/feature.ts',

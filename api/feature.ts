@@ -10,6 +10,7 @@ import type { Judge, Stream } from './http/stream/index.ts';
 import type { Publish } from './ingest/index.ts';
 import type { FindAnnounced } from './ingest/outbox.ts';
 import type { Device } from './ingest/registry/cache.ts';
+import type { OpenTopics } from './ingest/topics.ts';
 import type { Beat } from './observability/heartbeat.ts';
 import type { Readiness } from './observability/readiness.ts';
 import type { UnwatchedTime } from './observability/watched-time.ts';
@@ -58,6 +59,10 @@ export interface RunningFeature {
 export interface BrokerRights {
   /** of the programs of the installation */
   installation?: string[];
+  /** of an account, for each name and id of a device that it sends for */
+  device?: (device: string) => string[];
+  /** of every account of a device */
+  everyDevice?: string[];
 }
 
 /**
@@ -69,6 +74,8 @@ export interface Feature extends Contract {
   settings?: SettingsGroup[];
   /** whether events and dead letters are noted in the outbox when they are committed */
   announces?: (config: Config) => boolean;
+  /** topics that ingest reads in addition to those of the contract */
+  topics?: OpenTopics;
   brokerRights?: (config: BrokerConfig) => BrokerRights;
   /** kinds of its announcements in the outbox */
   announced?: Record<string, (store: Store) => FindAnnounced>;

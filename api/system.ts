@@ -9,7 +9,7 @@ import type { Rate } from './access/http/rate-limits.ts';
 import { createTls } from './access/tls/index.ts';
 import { openDatabase } from './database.ts';
 import type { FeatureContext, RunningFeature } from './feature.ts';
-import { announcedKinds, CONTRACTS, FEATURES, isAnnounced } from './features/index.ts';
+import { announcedKinds, CONTRACTS, FEATURES, ingestSlots } from './features/index.ts';
 import { createPacking } from './history/packing/index.ts';
 import { createReading } from './history/reading/index.ts';
 import {
@@ -79,7 +79,7 @@ export async function startSystem(parts: {
   const { store, clockGuard } = await openDatabase(context, { openStore, clockDifference });
   const ingest = createIngest(context, {
     store,
-    isAnnounced: isAnnounced(config),
+    ...ingestSlots(config),
     clockGuard,
     send: (...command) => void events.emit('command', ...command),
     onState: (device) => void events.emit('state', device),

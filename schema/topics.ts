@@ -1,4 +1,5 @@
-import { parseSparkplugTopic, type SparkplugTopic } from './sparkplug-topics.ts';
+// The contract has the topics of Sparkplug even where no feature reads them, because a misspelled topic gets its suggestion from it.
+import { isBirth, isDeath, parseSparkplugTopic, type SparkplugTopic } from './sparkplug-topics.ts';
 
 export const KINDS = ['measurements', 'birth', 'status'] as const;
 
@@ -6,9 +7,17 @@ type Kind = (typeof KINDS)[number];
 
 export const OWN_TOPICS = 'iot/v1/';
 
-export type OwnTopic = { device: string; kind: Kind; sparkplug?: undefined };
+export type OwnTopic = { device: string; kind: Kind; sender?: undefined; isBarrier?: undefined };
 
-export type EdgeTopic = { device: string; kind: 'sparkplug'; sparkplug: SparkplugTopic };
+export type EdgeTopic = {
+  device: string;
+  kind: 'sparkplug';
+  sparkplug: SparkplugTopic;
+  /** the edge node, which sends for its devices: they share its account, and one sequence of messages */
+  sender: string;
+  /** later messages of the sender wait for this one */
+  isBarrier: boolean;
+};
 
 export type Topic = OwnTopic | EdgeTopic;
 
@@ -28,6 +37,12 @@ function parseOwn(topic: string): OwnTopic | null {
 function parseEdge(topic: string): EdgeTopic | null {
   const sparkplug = parseSparkplugTopic(topic);
   if (!sparkplug) return null;
-  const { node, device } = sparkplug;
-  return { device: device === null ? node : `${node}/${device}`, kind: 'sparkplug', sparkplug };
+  const { node, device, type } = sparkplug;
+  return {
+    device: device === null ? node : `${node}/${device}`,
+    kind: 'sparkplug',
+    sparkplug,
+    sender: node,
+    isBarrier: isBirth(type) || isDeath(type),
+  };
 }

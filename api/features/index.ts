@@ -17,9 +17,11 @@ import { homeAssistantFeature } from './home-assistant/index.ts';
 import { importFeature } from './import/index.ts';
 import { kafkaFeature } from './kafka/index.ts';
 import { lineProtocolFeature } from './line-protocol/index.ts';
+import { mappingsFeature } from './mappings/index.ts';
 import { parquetFeature } from './parquet/index.ts';
 import { prometheusFeature } from './prometheus/index.ts';
 import { queryFeature } from './query/index.ts';
+import { sparkplugFeature } from './sparkplug/index.ts';
 
 /** A line switches its feature on. */
 export const FEATURES: Feature[] = [
@@ -34,9 +36,11 @@ export const FEATURES: Feature[] = [
   importFeature,
   kafkaFeature,
   lineProtocolFeature,
+  mappingsFeature,
   parquetFeature,
   prometheusFeature,
   queryFeature,
+  sparkplugFeature,
 ];
 
 export const CONTRACTS: Contract[] = [CORE_CONTRACT, ...FEATURES];
@@ -51,8 +55,12 @@ export const ALL_SETTINGS: Record<string, Setting> = Object.assign(
   ...SETTINGS_GROUPS.map(({ settings }) => settings),
 );
 
-/** Processes that run only a command also note what they commit, because it must reach the features too. */
-export const isAnnounced = (config: Config): boolean => FEATURES.some(({ announces }) => announces?.(config));
+/** Processes that run only a command also get these, because what they commit must reach the features too. */
+export const ingestSlots = (config: Config) => ({
+  topics: FEATURES.flatMap(({ topics }) => topics ?? []),
+  isAnnounced: FEATURES.some(({ announces }) => announces?.(config)),
+});
+
 export const announcedKinds = (store: Store): AnnouncedKinds =>
   new Map(
     FEATURES.flatMap(({ announced = {} }) => Object.entries(announced)).map(([kind, create]) => [

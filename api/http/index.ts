@@ -3,7 +3,7 @@ export { createApi } from './api.ts';
 export { createApp } from './app.ts';
 export { audit } from './audit.ts';
 export { bodyOf, closeUnread, codingOf, readJsonText } from './body.ts';
-export { type Channel, jsonMessage, NAMED } from './contract/asyncapi.ts';
+export { binaryMessage, type Channel, jsonMessage, NAMED } from './contract/asyncapi.ts';
 export { openApiDocument } from './contract/openapi.ts';
 export { json, PAGED, REFUSAL_CODES } from './contract/operation.ts';
 export { AnnotationText } from './contract/schemas/index.ts';

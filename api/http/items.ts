@@ -47,7 +47,7 @@ export const eventItem = ({ ts, kind, clockOffset }: DeviceEvent) => ({
 });
 
 /**
- * A device that announced nothing (birth, status or Sparkplug) is online for five minutes after a message. Then it is not live: nobody
+ * A device that announced no state is online for five minutes after a message. Then it is not live: nobody
  * knows whether it should send.
  */
 export const presenceOf = (

@@ -7,7 +7,7 @@ const KEPT_MS = 60_000;
 const MAX_BYTES = 16_384;
 
 /**
- * Messages that arrived before the birth of their device: when AUTO_REGISTER is off, or with aliases of Sparkplug. Each
+ * Messages that arrived before the birth of their device: when AUTO_REGISTER is off, or if only the birth explains them. Each
  * also becomes a dead letter. If the birth arrives within a minute, ingest stores the messages.
  */
 export class AwaitingRegistration<M extends Message = Message> {

@@ -8,10 +8,9 @@ import { Admission } from './admission/index.ts';
 import { AwaitingRegistration } from './awaiting-registration.ts';
 import { createDeadLetterBox } from './dead-letter-box.ts';
 import { MessageDecoder } from './decode/index.ts';
-import { createHandlers, MeasurementStore } from './handlers/index.ts';
+import { createHandlers, createNoteLastSeen, MeasurementStore } from './handlers/index.ts';
 import type { SampleObserver } from './handlers/measurement-store.ts';
 import { createLateWriter, LateArrivalNotes, LateDayNotes } from './late-samples.ts';
-import { Mappings } from './mappings/index.ts';
 import { Outbox } from './outbox.ts';
 import { PastSamples } from './past-samples.ts';
 import { IngestPipeline, type Send } from './pipeline.ts';
@@ -25,9 +24,13 @@ import { createRetirement, Registry } from './registry/index.ts';
 import { createEvents, Statuses } from './registry/status.ts';
 import { createReplay } from './replay.ts';
 import { SampleWriter, type Series } from './sample-writer.ts';
-import { Rebirths, Sparkplug } from './sparkplug/index.ts';
 import { Submissions, type Submit, type SubmitBatches } from './submission.ts';
-import { UnmatchedTopics } from './unmatched-topics.ts';
+import { type IngestDoor, type OpenTopics, Topics } from './topics.ts';
+
+export { copyBytes } from './admission/index.ts';
+export { AwaitingRegistration, storeWaiting } from './awaiting-registration.ts';
+export { notReplayable, resultOf } from './ingest-result.ts';
+export { arrivalOf, refuseForbidden, toKept } from './pipeline.ts';
 
 /** With a shorter limit, a single timed-out request would already count as an outage. */
 const STUCK_AFTER_MS = 1000;
@@ -39,6 +42,8 @@ type Deps = {
   store: Store;
   /** Device events and dead letters are noted in the outbox, from which a feature publishes them. */
   isAnnounced: boolean;
+  /** of features; default: only the topics of the contract are read */
+  topics?: OpenTopics[];
   /** default: does nothing */
   send?: Send;
   /** live changes; default: does nothing */
@@ -67,14 +72,12 @@ export function createIngest(context: Context, deps: Deps) {
     births,
     outbox,
     decoder,
-    mappings,
-    unmatchedTopics,
     admission,
     days,
     samples,
     measurements,
-    sparkplug,
-    handlers,
+    measurementHandler,
+    topics,
     processStats,
     pipeline,
   } = createPath(context, deps, historyMs);
@@ -83,7 +86,7 @@ export function createIngest(context: Context, deps: Deps) {
     admission,
     isStuck,
     measurements,
-    handler: handlers.measurements,
+    handler: measurementHandler,
     identify: pipeline.identify,
   });
   const pastSamples = new PastSamples({
@@ -110,7 +113,7 @@ export function createIngest(context: Context, deps: Deps) {
     replay,
     retire,
     find: (identity: Identity) => registry.find(identity),
-    mappings,
+    topics,
     descriptions: createDescriptions({ registry, births, isStuck, clock }),
     /** writes samples of closed hours */
     pastSamples,
@@ -119,14 +122,11 @@ export function createIngest(context: Context, deps: Deps) {
       const now = await clockGuard.now();
       return { oldest: now - historyMs, newest: now + maxClockSkewMs };
     },
-    /** After a lost connection to the broker, newer births may have been missed. */
-    forgetBirths: () => sparkplug.forgetBirths(),
     setSampleObserver: (observer: SampleObserver | null) => measurements.setSampleObserver(observer),
     /** From memory, with the newest values that this process committed. */
     peek: (id: string) => registry.cache.peek(id),
     /** null: no feature reads it */
     outbox,
-    unmatchedTopics,
     processStats,
     /** unsettled messages of `handleMessage` */
     progress: admission.progress,
@@ -158,8 +158,7 @@ export function createIngest(context: Context, deps: Deps) {
 function createPath(context: Context, deps: Deps, historyMs: number) {
   const { config, clock, logger, metrics } = context;
   const { store, isAnnounced, send = () => {}, publish = () => {}, onState = () => {}, clockGuard } = deps;
-  const { autoRegister, autoRegisterMax, maxClockSkewMs, maxMessageBytes, relativeTimes, tsUnitMs } =
-    config.ingest;
+  const { autoRegister, autoRegisterMax, maxClockSkewMs, relativeTimes, tsUnitMs } = config.ingest;
   const groups = config.retention.latestGroups;
   const { retry } = store;
   const processStats = new ProcessStats({ clock, pressure: store.health.pressure });
@@ -188,8 +187,6 @@ function createPath(context: Context, deps: Deps, historyMs: number) {
   });
   const decoder = new MessageDecoder({ historyMs, maxClockSkewMs, relativeTimes, tsUnitMs });
   const receiptTimes = new ReceiptTimes({ maxAheadMs: maxClockSkewMs });
-  const mappings = Mappings.load(config.mqtt.mappings);
-  const unmatchedTopics = new UnmatchedTopics({ clock });
   const admission = new Admission({ clockGuard, answeredAt: () => retry.answeredAt });
   const { days, samples } = createSampleWriter(store, { clockGuard, metrics });
   const events = createEvents({ store: store.write.events, retry, outbox, groups });
@@ -198,31 +195,25 @@ function createPath(context: Context, deps: Deps, historyMs: number) {
     { clock, metrics, processStats },
     { registry, statuses, receiptTimes, samples, write: store.write, retry, publish },
   );
-  const sparkplug = new Sparkplug({
-    store: store.write.sparkplug,
-    registry,
-    decoder,
-    retry,
-    historyDays: config.retention.historyDays,
-    maxMessageBytes,
-    rebirths: new Rebirths({ send, clock, onRequest: () => metrics.rebirths.inc() }),
-  });
-  const handlers = createHandlers(context, {
-    devices: { registry, births, events, statuses, writeLastSeen: store.write.lastSeen },
+  const noteLastSeen = createNoteLastSeen(registry, store.write.lastSeen);
+  const door: IngestDoor = {
+    devices: { registry, births, events, statuses, noteLastSeen },
     decoder,
     measurements,
     deadLetters,
     awaitingRegistration: new AwaitingRegistration({ clock }),
     queue: admission.queue,
-    sparkplug,
-  });
+    database: { session: store.write.session, retry },
+    send,
+  };
+  const topics = new Topics((deps.topics ?? []).map((open) => open(context, door)));
+  const { measurements: measurementHandler, handlers } = createHandlers(context, door, topics.readers);
   const pipeline = new IngestPipeline(context, {
     admission,
     handlers,
-    mappings,
+    topics,
     deadLetters,
     notices,
-    unmatchedTopics,
     retry,
     processStats,
   });
@@ -231,14 +222,12 @@ function createPath(context: Context, deps: Deps, historyMs: number) {
     births,
     outbox,
     decoder,
-    mappings,
-    unmatchedTopics,
     admission,
     days,
     samples,
     measurements,
-    sparkplug,
-    handlers,
+    measurementHandler,
+    topics,
     processStats,
     pipeline,
   };

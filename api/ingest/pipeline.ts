@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { MillraceError, type Refusal } from '../../common/errors.ts';
 import type { Config } from '../../common/settings/config.ts';
 import { brokenNameRule, type Identity, identifyDevice } from '../../schema/ids.ts';
-import { parseTopic, type Topic } from '../../schema/topics.ts';
+import { parseTopic } from '../../schema/topics.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { ProcessStats } from '../observability/process-stats.ts';
 import type { Refusals } from '../store/dead-letters/writes.ts';
@@ -13,18 +13,15 @@ import type { DeadLetterBox } from './dead-letter-box.ts';
 import { refusalOf, wholeRefusal } from './decode/refusals.ts';
 import type { Handler, Handlers, Kept } from './handlers/index.ts';
 import { type IngestResult, ONE_REFUSED } from './ingest-result.ts';
-import type { MappedTopic, Mappings } from './mappings/index.ts';
 import type { Receipt } from './receipt-times.ts';
 import type { RefusalNotices } from './refusal-notices.ts';
-import type { UnmatchedTopics } from './unmatched-topics.ts';
+import type { Route, Topics } from './topics.ts';
 
 /**
  * The QoS is 0. It does nothing while no broker is connected. `waited`: ms since the commit of the oldest value, only
  * at the embedded broker.
  */
 export type Send = (topic: string, payload: Buffer, retain?: boolean, waited?: number) => void;
-
-export type Route = Topic | MappedTopic;
 
 export interface Message {
   topic: string;
@@ -46,7 +43,7 @@ export interface Message {
   onRefused?: (refused: Refusals) => void;
   /** aborts when the sender disconnects; a message that has begun is finished */
   signal?: AbortSignal;
-  /** missing: the sender may send for every device that a mapping names. Topics of the contract are checked earlier. */
+  /** missing: the sender may send for every device that a handler finds. Topics of the contract are checked earlier. */
   permits?: (device: string, topic: string) => boolean;
 }
 
@@ -82,7 +79,7 @@ export const toKept = <M extends Pick<Message, 'receivedAt' | 'receipt'>>(messag
   receivedAt: message.receipt.from ?? message.receivedAt,
 });
 
-/** Returns true, and reports the reason, if the sender may not send for the device that a mapping finds. */
+/** Returns true, and reports the reason, if the sender may not send for the device that a handler finds. */
 export function refuseForbidden({ permits, topic, onRefused }: Message, device: string): boolean {
   if (permits?.(device, topic) !== false) return false;
   onRefused?.([wholeRefusal('forbidden', 'The account may not send for this device.')]);
@@ -91,8 +88,8 @@ export function refuseForbidden({ permits, topic, onRefused }: Message, device: 
 
 /**
  * `accepted`: the good measurements are committed, and the bad ones are in a dead letter. `refused`: no part of the
- * message is stored. `forbidden`: the sender may not send for the device that a mapping finds. `unknown_topic`: neither
- * the contract nor a mapping has the topic. Messages of the last two are dropped.
+ * message is stored. `forbidden`: the sender may not send for the device that a handler finds. `unknown_topic`: neither
+ * the contract nor a feature has the topic. Messages of the last two are dropped.
  */
 export type Outcome = 'accepted' | 'refused' | 'forbidden' | 'unknown_topic';
 
@@ -101,10 +98,8 @@ export type HandleMessage = (message: Message) => Promise<Outcome>;
 /** An identity takes about 300 bytes. */
 const MAX_IDENTITIES = 100_000;
 
-type AnyHandler = Handler<Route, Identity | null>;
-
-/** `handle` or `replay` of a handler. `identity` is null if the payload names the device. */
-type Step<M, T> = (handler: AnyHandler, message: M, route: Route, identity: Identity | null) => Promise<T>;
+/** `handle` or `replay` of a handler. `identity` is null if the handler finds the device itself. */
+type Step<M, T> = (handler: Handler, message: M, route: Route, identity: Identity | null) => Promise<T>;
 
 const HANDLE: Step<Message, Outcome> = (handler, message, route, identity) =>
   handler.handle(message, route, identity);
@@ -135,7 +130,8 @@ export class IngestPipeline {
   #logger;
   #metrics;
   #maxMessageBytes;
-  #takesSparkplug;
+  /** of the topics that this process reads, by kind; the others are only replayed */
+  #live;
   #ofBrokers: Handling<Message, Outcome> = {
     handle: (message) => this.#handle(message),
     refuse: (message, error) => this.#refuse(message, error),
@@ -157,10 +153,9 @@ export class IngestPipeline {
     deps: {
       admission: Admission;
       handlers: Handlers;
-      mappings: Mappings;
       deadLetters: DeadLetterBox;
       notices: RefusalNotices;
-      unmatchedTopics: UnmatchedTopics;
+      topics: Topics;
       retry: Retry;
       processStats: ProcessStats;
     },
@@ -169,7 +164,8 @@ export class IngestPipeline {
     this.#logger = logger;
     this.#metrics = metrics;
     this.#maxMessageBytes = config.ingest.maxMessageBytes;
-    this.#takesSparkplug = config.sparkplug;
+    this.#live = new Map(deps.handlers);
+    for (const { kind, isLive = true } of deps.topics.readers) if (!isLive) this.#live.delete(kind);
   }
 
   /**
@@ -185,18 +181,22 @@ export class IngestPipeline {
   };
 
   /**
-   * Stores the refused elements of an earlier message. A second replay writes the same rows.
+   * Stores the refused elements of an earlier message. A second replay writes the same rows. `route`: of `routeOf`
    * @throws with the code that refuses the whole message
    */
   replay(kept: Omit<Kept, 'now'>, route: Route, now: number): Promise<IngestResult> {
+    const handler = this.#deps.handlers.get(route.kind) as Handler;
     return this.#deps.admission.admit(
       { payload: kept.payload, receivedAt: now },
-      { handle: async ({ receivedAt }) => this.#route({ ...kept, now: receivedAt }, route, REPLAY) },
+      { handle: async ({ receivedAt }) => this.#route({ ...kept, now: receivedAt }, route, handler, REPLAY) },
     );
   }
 
-  /** null: neither the contract nor a mapping has the topic */
-  routeOf = (topic: string): Route | null => parseTopic(topic) ?? this.#deps.mappings.match(topic);
+  /** null: neither the contract nor a feature has the topic */
+  routeOf = (topic: string): Route | null => {
+    const route = parseTopic(topic) ?? this.#deps.topics.match(topic);
+    return route && this.#deps.handlers.has(route.kind) ? route : null;
+  };
 
   /** Name or id of a device, as in its topic. null: it is not valid. */
   identify = (name: string): Identity | null => {
@@ -211,34 +211,37 @@ export class IngestPipeline {
 
   #handle(message: Message): Promise<Outcome> {
     const route = this.#findRoute(message);
-    if (route) return this.#route(message, route, HANDLE);
+    const handler = route === null ? undefined : this.#live.get(route.kind);
+    if (route && handler) return this.#route(message, route, handler, HANDLE);
     this.#deps.notices.unknownTopic(message.topic);
-    this.#deps.unmatchedTopics.note(message);
+    this.#deps.topics.noteUnmatched(message);
     return Promise.resolve('unknown_topic');
   }
 
-  /** Returns null if this process does not read the topic. */
-  #findRoute(message: Message): Route | null {
-    const route = message.route ?? this.#deps.mappings.match(message.topic);
-    return route?.kind === 'sparkplug' && !this.#takesSparkplug ? null : route;
+  #findRoute({ route, topic }: Message): Route | null {
+    return route ?? this.#deps.topics.match(topic);
   }
 
   /** Waits for earlier births and statuses of the device. @throws `bad_id`, `too_large`, and the errors of the handler */
-  #route<M extends Pick<Message, 'payload'>, T>(message: M, route: Route, step: Step<M, T>): Promise<T> {
-    const handler = this.#deps.handlers[route.kind] as AnyHandler;
-    const identity = route.kind === 'mapped' ? null : this.#identityOf(route);
+  #route<M extends Pick<Message, 'payload'>, T>(
+    message: M,
+    route: Route,
+    handler: Handler,
+    step: Step<M, T>,
+  ): Promise<T> {
+    const identity = handler.findsDevice ? null : this.#identityOf(route);
     if (message.payload.length > this.#maxMessageBytes) {
       const rule = `must not be larger than MAX_MESSAGE_BYTES, ${this.#maxMessageBytes} bytes`;
       throw new MillraceError('too_large', rule);
     }
-    // The payload may name the device, so the handler of mapped topics queues the message itself.
+    // The payload may name the device, so the handler queues the message itself.
     if (!identity) return step(handler, message, route, null);
     return this.#deps.admission.queue.run(queueKeyOf(route, identity), isBarrier(route), () =>
       step(handler, message, route, identity),
     );
   }
 
-  #identityOf({ device }: Topic): Identity {
+  #identityOf({ device }: Route): Identity {
     const identity = this.identify(device);
     if (identity) return identity;
     throw new MillraceError('bad_id', `the device in its topic ${brokenNameRule(device)}`);
@@ -248,12 +251,13 @@ export class IngestPipeline {
   async #refuse(message: Message, error: unknown): Promise<Outcome> {
     const refusal = this.#toRefusal(error, message);
     const route = this.#findRoute(message);
-    if (!route) throw error;
+    const handler = route && this.#live.get(route.kind);
+    if (!route || !handler) throw error;
     // The handler could not read the message, so it did not check the sender. Without this check, a sender without permission could
     // use up the dead letter quota of the topic's device.
-    if (route.kind === 'mapped' && route.device !== '' && refuseForbidden(message, route.device))
+    if (handler.findsDevice && route.device !== '' && refuseForbidden(message, route.device))
       return 'forbidden';
-    if (route.kind === 'sparkplug') this.#deps.handlers.sparkplug.refused(route);
+    handler.refused?.(route);
     await this.#deps.deadLetters.put(toKept(message), route.device, [refusal]);
     this.#deps.processStats.count(ONE_REFUSED);
     return 'refused';

@@ -3,7 +3,6 @@ import type { Accounts } from '../access/credentials/accounts.ts';
 import type { OwnCertificate } from '../access/tls/certificate-reload.ts';
 import type { Ingest } from '../ingest/index.ts';
 import type { HandleMessage } from '../ingest/pipeline.ts';
-import { Host } from '../ingest/sparkplug/index.ts';
 import type { Context } from '../observability/index.ts';
 import { createBroker } from './embedded/index.ts';
 import { createSubscriber } from './external/index.ts';
@@ -21,7 +20,7 @@ export function createMessageSource(
     /** null: no TLS */
     tls: OwnCertificate | null;
     handleMessage: HandleMessage;
-    ingest: Pick<Ingest, 'room' | 'progress' | 'isStuck' | 'abort' | 'mappings' | 'forgetBirths'>;
+    ingest: Pick<Ingest, 'room' | 'progress' | 'isStuck' | 'abort' | 'topics'>;
     accounts: Accounts;
     periods: Periods;
     onFatal: (error: Error) => void;
@@ -30,15 +29,14 @@ export function createMessageSource(
   const { config, clock, logger, metrics } = context;
   const { tls, handleMessage, ingest, accounts, periods, onFatal } = deps;
   const { mqtt } = config;
-  const { progress } = ingest;
-  const host = config.sparkplug ? new Host({ id: mqtt.clientId, clock }) : null;
+  const { progress, topics } = ingest;
   const source = mqtt.url
     ? createSubscriber({
         mqtt,
-        host,
-        mapped: ingest.mappings.filters,
+        presence: topics.presence,
+        subscriptions: topics.subscriptions,
         handleMessage,
-        onInterrupted: ingest.forgetBirths,
+        onInterrupted: topics.interrupt,
         clock,
         logger,
         onFatal,
@@ -49,7 +47,7 @@ export function createMessageSource(
         tls,
         accounts,
         recheckMs: periods.recheck,
-        host,
+        topics,
         maxMessageBytes: config.ingest.maxMessageBytes,
         handleMessage,
         room: ingest.room,

@@ -15,12 +15,6 @@ export function declareMessages(declare: MetricDeclarations) {
     messages: counted(counter, 'result', ['settled', 'forbidden', 'unknown_topic', 'unsettled']),
     /** `messages` with the result `settled`. Most messages have this result, so it is a fast counter. */
     settledMessages: count,
-    mapped: declare.counter(
-      'iot_ingest_mapped_messages_total',
-      'Messages on mapped topics, by mapping of MQTT_MAPPINGS and by result: read, skipped',
-      'mapping',
-      'result',
-    ),
     samples: declare.fastCounter('iot_ingest_samples_total', 'Samples committed'),
     merged: declare.counter(
       'iot_ingest_merged_total',

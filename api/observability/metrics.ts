@@ -87,10 +87,6 @@ function declareHistory(declare: MetricDeclarations) {
 
 function declareLive(declare: MetricDeclarations) {
   return {
-    rebirths: declare.counter(
-      'iot_sparkplug_rebirth_requests_total',
-      'Births that were requested from Sparkplug edge nodes after lost or unreadable messages',
-    ),
     live: counted(
       declare.counter(
         'iot_live_messages_total',

@@ -31,13 +31,12 @@ import { findReplicaSets } from './sending/routing.ts';
 import { createSession, type Gate, type Observe, type Session, translate } from './sending/session.ts';
 import type { BatchLimits } from './sending/write-merger.ts';
 import { missingPermission } from './setup/roles.ts';
-import { createSparkplugStore } from './sparkplug.ts';
 import { createLateArrivals, createStreamStore } from './streaming.ts';
 import { createWatchedTimeStore } from './watched-time.ts';
 
 export { ClockGuard } from './clock-guard.ts';
 export { LEASE_MS } from './commit-marks.ts';
-export { float64, int64 } from './cql-encoding.ts';
+export { float64, int32, int64 } from './cql-encoding.ts';
 export { compareDeadLetterIds } from './dead-letters/dead-letter.ts';
 export { addCodes, hoursOf, storedForm } from './dead-letters/writes.ts';
 export { eventId, parseEventId } from './events.ts';
@@ -220,6 +219,8 @@ function createIngestWrites(
   const latest = new LatestWrites({ session, retry, logger });
   const lastSeen = new LastSeenWrites({ session, retry });
   return {
+    /** for the statements of features on the way to a commit; their requests use the congestion window */
+    session,
     // Writes of samples are repeated until they are committed. The method is bound, because a wrapper would be one
     // more function call per message.
     samples: samples.write.bind(samples),
@@ -228,7 +229,6 @@ function createIngestWrites(
     observeBlocks: samples.observeBlocks.bind(samples),
     registry: createRegistryStore(session),
     events: createEventStore(session),
-    sparkplug: createSparkplugStore(session),
     history: createHistoryWrites(session),
     lateDays: createLateDays(session),
     lateArrivals: createLateArrivals(session),

@@ -5,6 +5,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { MqttClient } from 'mqtt';
 import mqtt from 'mqtt';
 import { INSTALLATION_RIGHTS } from '../../api/commands/credentials/mosquitto.ts';
+import { FEATURES } from '../../api/features/index.ts';
+import { readSettings } from '../../common/settings/index.ts';
 import { identifyDevice } from '../../schema/ids.ts';
 import { useCredentials, whenClosed } from '../support/credentials.ts';
 import { type Mosquitto, startMosquitto } from '../support/mqtt/mosquitto.ts';
@@ -179,7 +181,10 @@ test('Mosquitto: account of Millrace itself: the generated ACL and infra/compose
   const lines = readFileSync('infra/compose/mosquitto.acl', 'utf8').split('\n');
   const begin = lines.indexOf('user millrace') + 1;
   const permissions = lines.slice(begin, lines.indexOf('', begin)).filter((line) => !line.startsWith('#'));
-  expect([...INSTALLATION_RIGHTS].sort()).toEqual(permissions.sort());
+  const settings = readSettings({}, { envFile: '' });
+  const further = FEATURES.flatMap((feature) => feature.brokerRights?.(settings).installation ?? []);
+  const rights = [...INSTALLATION_RIGHTS, ...further.map((right) => `topic ${right}`)];
+  expect(rights.sort()).toEqual(permissions.sort());
 });
 
 test('Mosquitto: rotation and SIGHUP: the old secret is refused, and its connection is closed', async () => {

@@ -31,7 +31,7 @@ beforeEach(async () => {
   const broker = createBroker({
     mqtt,
     ...everybodyMayConnect(mqtt),
-    host: null,
+    topics: { presence: null, readRules: [] },
     maxMessageBytes: MAX_MESSAGE_BYTES,
     handleMessage: (message) => settle(message),
     room: new ByteBudget(1024 * 1024),

@@ -33,7 +33,7 @@ beforeEach(async () => {
   broker = createBroker({
     mqtt,
     ...everybodyMayConnect(mqtt),
-    host: null,
+    topics: { presence: null, readRules: [] },
     maxMessageBytes: 4096,
     handleMessage: async () => 'accepted',
     room: new ByteBudget(1024 * 1024),

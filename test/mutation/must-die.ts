@@ -192,16 +192,16 @@ export const MUST_DIE: Known[] = [
     test: 'test/unit/ingest/decode/senml-fast.test.ts',
   },
   {
-    file: 'api/ingest/sparkplug/metrics.ts',
+    file: 'api/features/sparkplug/metrics.ts',
     before: "(typeof value === 'object' ? value.low : Number(value))",
     after: 'Number(value)',
-    test: 'test/unit/ingest/sparkplug/payload.test.ts',
+    test: 'test/unit/features/sparkplug/payload.test.ts',
   },
   {
-    file: 'api/ingest/sparkplug/nodes.ts',
+    file: 'api/features/sparkplug/nodes.ts',
     before: 'const inOrder = this.#next === null || seq === this.#next;',
     after: 'const inOrder = true;',
-    test: 'test/unit/ingest/sparkplug/sequence.test.ts',
+    test: 'test/unit/features/sparkplug/sequence.test.ts',
   },
   // Credentials.
   {
@@ -273,10 +273,10 @@ export const MUST_DIE: Known[] = [
     test: 'test/unit/http/access/cookies.test.ts',
   },
   {
-    file: 'api/ingest/sparkplug/definition-book.ts',
+    file: 'api/features/sparkplug/definition-book.ts',
     before: 'before?.text === definitions.text && ',
     after: 'false && ',
-    test: 'test/unit/ingest/sparkplug/definition-book.test.ts',
+    test: 'test/unit/features/sparkplug/definition-book.test.ts',
   },
   {
     file: 'api/access/credentials/credential-service.ts',

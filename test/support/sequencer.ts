@@ -21,13 +21,13 @@ export const SECONDS: Record<string, number> = {
   'infra/operations/index.test.ts': 20,
   'integration/features/dead-letters/routes.test.ts': 20,
   'thorough/broker-tls.test.ts': 20,
-  'thorough/sparkplug-external.test.ts': 20,
+  'thorough/features/sparkplug-external.test.ts': 20,
   'thorough/subscriber-errors.test.ts': 18,
-  'integration/field/aliases.test.ts': 15,
+  'integration/features/sparkplug/aliases.test.ts': 15,
   'integration/http/paging-history.test.ts': 15,
   'integration/mqtt5-clauses.test.ts': 15,
   'infra/operations/ssm.test.ts': 14,
-  'unit/field/histories.test.ts': 12,
+  'unit/features/sparkplug/histories.test.ts': 12,
   'unit/history/simulation.test.ts': 12,
 };
 

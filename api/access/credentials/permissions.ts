@@ -1,11 +1,8 @@
 import { identifyDevice } from '../../../schema/ids.ts';
-import { STATES, STATES_2 } from '../../../schema/sparkplug-topics.ts';
 import { OWN_TOPICS, type Topic } from '../../../schema/topics.ts';
 import type { Credential } from '../../store/credentials.ts';
 
 const WILDCARD = /[+#]/;
-
-const COMMAND = /^spBv1\.0\/([^/]+)\/(?:NCMD\/([^/]+)|DCMD\/([^/]+)\/[^/]+)$/;
 
 /** Permissions are checked by device id, so a device may use its name or its id. */
 export interface Account {
@@ -49,24 +46,24 @@ export function deviceAccount({
   return { name: account, isInstallation: false, deviceId, writtenAt, speaksFor, ids };
 }
 
-/** A Sparkplug edge node may also publish for its devices. A null topic belongs to no device. */
+/** A sender may also publish for its devices. A null topic belongs to no device. */
 export const canPublish = (account: Account, topic: Topic | null) =>
-  account.isInstallation || (topic !== null && isOwn(account, topic.sparkplug?.node ?? topic.device));
+  account.isInstallation || (topic !== null && isOwn(account, topic.sender ?? topic.device));
 
 /** The device is the name or id that a mapping found in a topic or a payload. */
 export const canSendFor = (account: Account, device: string) =>
   account.isInstallation || isOwn(account, device);
 
-/** A device may subscribe to its own level of `iot/v1`, to its commands as an edge node, and to the states of hosts. */
-export function canSubscribe(account: Account, filter: string) {
+/** `isOwn`: the account may publish for the device */
+type ReadRule = (filter: string, isOwn: (device: string) => boolean) => boolean;
+
+/** A device may subscribe to its own level of `iot/v1`. `rules`: of further topics */
+export function canSubscribe(account: Account, filter: string, rules: ReadRule[]) {
   if (filter.startsWith('$')) return false;
   if (account.isInstallation) return true;
   if (filter.startsWith(OWN_TOPICS))
     return isOwn(account, filter.slice(OWN_TOPICS.length).split('/', 1)[0] ?? '');
-  for (const states of [STATES, STATES_2])
-    if (filter.startsWith(states)) return /^[^/#]+$/.test(filter.slice(states.length));
-  const [, group, nodeItself, nodeOfDevice] = COMMAND.exec(filter) ?? [];
-  return group !== undefined && isOwn(account, `${group}/${nodeItself ?? nodeOfDevice}`);
+  return rules.some((mayRead) => mayRead(filter, (device) => isOwn(account, device)));
 }
 
 /** A device may be named `+` or `#`. In a filter these are wildcards, so they never match. */

@@ -3,7 +3,6 @@ import type { CredentialService } from '../../access/credentials/credential-serv
 import { createCredentialService } from '../../access/credentials/index.ts';
 import type { BrokerRights } from '../../feature.ts';
 import { FEATURES } from '../../features/index.ts';
-import { Mappings } from '../../ingest/mappings/index.ts';
 import type { CredentialStore } from '../../store/credentials.ts';
 import type { connectStore } from '../../store/index.ts';
 import { type Arguments, readArguments } from './arguments.ts';
@@ -14,8 +13,6 @@ export interface CommandParts {
   credentialService: CredentialService;
   given: Arguments;
   installation: { username?: string | undefined; password?: string | undefined };
-  /** from the setting MQTT_MAPPINGS */
-  mappings: Mappings;
   /** of features */
   brokerRights: BrokerRights[];
   autoRegister: boolean;
@@ -59,7 +56,6 @@ export async function credentialsCommand(
       }),
       given,
       installation: mqtt,
-      mappings: Mappings.load(mqtt.mappings),
       brokerRights: FEATURES.flatMap((feature) => feature.brokerRights?.({ mqtt, live }) ?? []),
       autoRegister: ingest.autoRegister,
       print,

@@ -2,23 +2,22 @@ import { chmod, chown, mkdir, rename, rm, stat, writeFile } from 'node:fs/promis
 import { dirname, join } from 'node:path';
 import { codeOf, MillraceError } from '../../../common/errors.ts';
 import { printable } from '../../../common/printable.ts';
-import { EDGE_FILTERS } from '../../../schema/sparkplug-topics.ts';
 import { KINDS } from '../../../schema/topics.ts';
 import { deviceAccount, hashSecret } from '../../access/credentials/index.ts';
-import type { Mappings } from '../../ingest/mappings/index.ts';
+import type { BrokerRights } from '../../feature.ts';
 import type { Credential } from '../../store/credentials.ts';
 import type { CommandParts } from './command.ts';
 
 /** The `password_file` and `acl_file` contain every account with a credential, and the account of the installation. */
 export async function mosquitto(parts: CommandParts) {
-  const { credentialService, given, installation, mappings, brokerRights, note } = parts;
+  const { credentialService, given, installation, brokerRights, note } = parts;
   const { username, password } = installation;
   const passwords: string[] = [];
   const rights: string[] = [];
   if (username && password && isFit(username)) {
     passwords.push(passwordLine(username, await hashSecret(password)));
     const further = brokerRights.flatMap((rights) => rights.installation ?? []).map(lineOf);
-    const own = [...INSTALLATION_RIGHTS, ...readRights(mappings), ...further];
+    const own = [...INSTALLATION_RIGHTS, ...further];
     rights.push(`user ${username}`, ...own, '');
   } else {
     note(
@@ -33,7 +32,7 @@ export async function mosquitto(parts: CommandParts) {
       continue;
     }
     passwords.push(passwordLine(account, hash));
-    rights.push(...rightsLines(credential, mappings), '');
+    rights.push(...rightsLines(credential, brokerRights), '');
     written++;
   }
   await mkdir(given.out, { recursive: true, mode: 0o700 });
@@ -98,20 +97,12 @@ async function replaceFile(path: string, text: string): Promise<{ isHandedOver: 
 const INVALID_NAME = /:|^#|^\s|\s$/;
 
 const WILDCARD = /[+#]/;
-/** A Sparkplug edge node, `group/node`. The node ends lines of `acl_file`, so its name must not end in white space. */
-const NODE = /^([^/+#]+)\/([^/+#]*[^/+#\s])$/;
 
-/** Equal to those in `infra/compose/mosquitto.acl`. */
+/** With those of features equal to those in `infra/compose/mosquitto.acl`. */
 export const INSTALLATION_RIGHTS = [
   'topic readwrite iot/#',
-  ...EDGE_FILTERS.map((filter) => `topic read ${filter}`),
-  'topic write spBv1.0/+/NCMD/+',
-  'topic readwrite spBv1.0/STATE/+',
   'topic read $SYS/broker/publish/messages/dropped',
 ];
-
-const readRights = ({ filters }: Mappings): string[] =>
-  [...filters.shared, ...filters.own].map((filter) => `topic read ${filter}`);
 
 const lineOf = (right: string) => `topic ${right}`;
 
@@ -123,32 +114,18 @@ export const passwordLine = (account: string, hash: string): string => `${accoun
  * Equal to the permissions at the embedded broker, topic by topic. Mosquitto's patterns are not used, because a name such as `+` would be a
  * wildcard in them.
  */
-export function rightsLines(credential: Credential, mappings: Mappings): string[] {
+export function rightsLines(credential: Credential, brokerRights: BrokerRights[]): string[] {
   const { speaksFor, ids } = deviceAccount(credential);
   const topics = [...new Set([...speaksFor, ...ids])].flatMap((device) => [
     ...topicsOf(device),
-    ...mappedTopicsOf(device, mappings),
+    ...brokerRights.flatMap((rights) => rights.device?.(device) ?? []).map(lineOf),
   ]);
-  return [`user ${credential.account}`, ...topics, 'topic read spBv1.0/STATE/+'];
+  const common = brokerRights.flatMap(({ everyDevice = [] }) => everyDevice).map(lineOf);
+  return [`user ${credential.account}`, ...topics, ...common];
 }
 
 function topicsOf(device: string): string[] {
-  const [, group, node] = NODE.exec(device) ?? [];
-  if (group && node) return topicsOfNode(group, node);
   // A name with a slash or a wildcard cannot be a topic level. A device with such a name uses its id in topics.
   if (device.includes('/') || WILDCARD.test(device)) return [];
   return [...KINDS.map((kind) => `topic write iot/v1/${device}/${kind}`), `topic read iot/v1/${device}/#`];
 }
-
-/** Mapped topics whose level {device} is this device. */
-const mappedTopicsOf = (device: string, { all }: Mappings): string[] =>
-  // The name may stand at the end of a line, and Mosquitto trims lines. So names with outer white space are left out.
-  device.includes('/') || WILDCARD.test(device) || device !== device.trim()
-    ? []
-    : all.flatMap((mapping) => mapping.filtersOf(device)).map((filter) => `topic write ${filter}`);
-
-const topicsOfNode = (group: string, node: string) => [
-  ...EDGE_FILTERS.map((filter) => `topic write ${filter.replace('+', () => group).replace('+', () => node)}`),
-  `topic read spBv1.0/${group}/NCMD/${node}`,
-  `topic read spBv1.0/${group}/DCMD/${node}/+`,
-];

@@ -139,10 +139,6 @@ const Status = z
   .looseObject({ state: z.enum(['online', 'offline']), session })
   .meta({ examples: [{ state: 'online', session: 1795680000000 }] });
 
-const HostState = z
-  .strictObject({ online: z.boolean(), timestamp: z.int() })
-  .meta({ description: 'Whether Millrace listens to edge nodes, and since when in epoch milliseconds.' });
-
 const LiveItems = z.array(SCHEMAS.LatestItem).min(1);
 
 const { samples_per_s, refused_per_s, in_flight, window, window_limit, waiting, readers } =
@@ -263,7 +259,6 @@ export const MESSAGES = {
   BirthSensor,
   Birth,
   Status,
-  HostState,
   LiveItems,
   StatsSnapshot,
   ReadersAnnouncement,

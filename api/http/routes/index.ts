@@ -19,7 +19,6 @@ import * as measurements from './measurements.ts';
 import * as search from './search.ts';
 import * as service from './service.ts';
 import * as session from './session.ts';
-import * as unmatchedTopics from './unmatched-topics.ts';
 
 /** What the routes of the core need in addition to `RouteContext`. */
 export interface CoreParts {
@@ -38,7 +37,6 @@ export const API_ROUTES: Array<Route<RouteContext & CoreParts>> = [
   ...search.routes,
   ...devices.routes,
   ...measurements.routes,
-  ...unmatchedTopics.routes,
   ...credentials.routes,
   ...session.routes,
 ];

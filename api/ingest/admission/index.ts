@@ -5,10 +5,10 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Identity } from '../../../schema/ids.ts';
-import { isBirth, isDeath } from '../../../schema/sparkplug-topics.ts';
 import type { Check } from '../../observability/readiness.ts';
 import type { ClockGuard } from '../../store/clock-guard.ts';
-import type { Message, Route } from '../pipeline.ts';
+import type { Message } from '../pipeline.ts';
+import type { Route } from '../topics.ts';
 import { ByteBudget, keptBytes } from './byte-budget.ts';
 
 export { copyBytes, keptBytes, PayloadMemory } from './byte-budget.ts';
@@ -175,15 +175,12 @@ export class DeviceQueue {
   }
 }
 
-/** A Sparkplug edge node and its devices share one sequence of messages, so they share a queue. */
-export const queueKeyOf = ({ sparkplug }: Route, identity: Identity): string =>
-  sparkplug?.node ?? identity.id;
+/** A sender and the devices that it sends for share one sequence of messages, so they share a queue. */
+export const queueKeyOf = ({ sender }: Route, identity: Identity): string => sender ?? identity.id;
 
 /** Later messages of the device wait for a message of this route. */
-export const isBarrier = ({ kind, sparkplug }: Route): boolean =>
-  kind === 'birth' ||
-  kind === 'status' ||
-  (sparkplug !== undefined && (isBirth(sparkplug.type) || isDeath(sparkplug.type)));
+export const isBarrier = (route: Route): boolean =>
+  route.kind === 'birth' || route.kind === 'status' || route.isBarrier === true;
 
 const POLL_MS = 20;
 

@@ -9,8 +9,9 @@ import { readCommonSenml, readSenml } from './senml.ts';
 import { isSelfDescribed, parseSenmlCbor } from './senml-cbor.ts';
 import { isSensorMap, readSensorMaps } from './sensor-map.ts';
 
+export { brokenArrayRule } from './json.ts';
 export { timeRefusal } from './message-batch.ts';
-export { ruleOf } from './refusals.ts';
+export { pathsOf, refusalOf, ruleOf } from './refusals.ts';
 export { parseSenmlCbor } from './senml-cbor.ts';
 export { parseJsonText } from './text.ts';
 

@@ -45,8 +45,8 @@ export class MessageBatch {
   /** Measurements whose times count from the receipt, by the id or name of the sensor. `ReceiptTimes` moves each to its own instant. */
   untimed: Map<string, Untimed> | null = null;
   /**
-   * The last of two values with the same instant is stored, and not the greater. For Sparkplug: an edge node reports the
-   * changes of a metric in order, also two within one ms, and sends no sample twice.
+   * The last of two values with the same instant is stored, and not the greater: for a device that reports changes in
+   * order, also two within one ms, and sends no sample twice.
    */
   keepsLast = false;
   /** The decoder of the format sets it. */

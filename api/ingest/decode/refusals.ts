@@ -4,7 +4,8 @@ import { MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.ts';
 /** `sensor`, `ts` and `value` stand for the names of these fields in the format. Any other field has its own name. */
 export type PathOf = (index: number, field?: string) => string;
 
-const paths =
+/** `element`: begin of the path; `names`: of fields in the format */
+export const pathsOf =
   (element: (index: number) => string, names: Record<string, string>): PathOf =>
   (index, field) => {
     const begin = element(index);
@@ -18,11 +19,10 @@ const PLAIN = { sensor: 'sensor_id' };
 
 /** Only refusals make paths: a path for each measurement would cost time on the hot path. */
 export const PATHS = {
-  array: paths(inArray, PLAIN),
-  object: paths(() => '', PLAIN),
-  senml: paths(inArray, { sensor: 'n', ts: 't', value: 'v' }),
-  sparkplug: paths((index) => `metrics[${index}]`, { sensor: 'name', ts: 'timestamp' }),
-  birth: paths((index) => `sensors[${index}]`, {}),
+  array: pathsOf(inArray, PLAIN),
+  object: pathsOf(() => '', PLAIN),
+  senml: pathsOf(inArray, { sensor: 'n', ts: 't', value: 'v' }),
+  birth: pathsOf((index) => `sensors[${index}]`, {}),
 };
 
 /** A decoder may give a more precise rule. */

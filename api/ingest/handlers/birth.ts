@@ -1,30 +1,24 @@
 import type { Identity } from '../../../schema/ids.ts';
 import type { OwnTopic } from '../../../schema/topics.ts';
 import type { Metrics } from '../../observability/metrics.ts';
-import { type AwaitingRegistration, storeWaiting } from '../awaiting-registration.ts';
-import type { DeadLetterBox } from '../dead-letter-box.ts';
+import { storeWaiting } from '../awaiting-registration.ts';
 import type { IngestResult } from '../ingest-result.ts';
 import { type Arrival, arrivalOf, type Message, type Outcome } from '../pipeline.ts';
 import { readBirth } from '../registry/birth-message.ts';
 import { arrivalOfSession, eventOf } from '../registry/status.ts';
-import type { Devices, Kept, NoteLastSeen } from './index.ts';
-import type { MappedHandler } from './mapped.ts';
-import type { MeasurementHandler } from './measurements.ts';
-import type { StatusHandler } from './status.ts';
+import type { IngestDoor } from '../topics.ts';
+import type { Handlers, Kept } from './index.ts';
 
-/** The messages that may wait for a birth. */
-type Others = { measurements: MeasurementHandler; status: StatusHandler; mapped: MappedHandler };
-
-export function createBirthHandler(deps: {
-  devices: Devices;
-  noteLastSeen: NoteLastSeen;
-  awaitingRegistration: AwaitingRegistration;
-  deadLetters: DeadLetterBox;
-  others: Others;
-  metrics: Metrics;
-}) {
-  const { noteLastSeen, awaitingRegistration, deadLetters, others, metrics } = deps;
-  const { registry, births, events, statuses } = deps.devices;
+/** `handlers`: of the messages that may wait for a birth */
+export function createBirthHandler(
+  {
+    devices,
+    awaitingRegistration,
+    deadLetters,
+  }: Pick<IngestDoor, 'devices' | 'awaitingRegistration' | 'deadLetters'>,
+  { handlers, metrics }: { handlers: Handlers; metrics: Metrics },
+) {
+  const { registry, births, events, statuses, noteLastSeen } = devices;
 
   async function register(
     { payload, contentType }: Pick<Message, 'payload' | 'contentType'>,
@@ -45,9 +39,7 @@ export function createBirthHandler(deps: {
   async function replayWaiting({ route, payload, contentType, receivedAt }: Message, identity: Identity) {
     if (!route || !registry.cache.peek(identity.id)) return;
     const kept = { payload, contentType, receivedAt, now: receivedAt, isRefused: null };
-    if (route.kind === 'mapped') await others.mapped.replay(kept, route, null);
-    else if (route.kind === 'measurements') await others.measurements.replay(kept, route, identity);
-    else if (route.kind === 'status') await others.status.replay(kept, route, identity);
+    await handlers.get(route.kind)?.replay(kept, route, identity);
   }
 
   return {

@@ -3,21 +3,14 @@
 import type { Identity } from '../../../schema/ids.ts';
 import type { Context } from '../../observability/index.ts';
 import type { Store } from '../../store/index.ts';
-import type { DeviceQueue } from '../admission/index.ts';
-import { AwaitingRegistration } from '../awaiting-registration.ts';
-import type { DeadLetterBox } from '../dead-letter-box.ts';
-import type { MessageDecoder } from '../decode/index.ts';
 import type { IngestResult } from '../ingest-result.ts';
-import type { Message, Outcome, Route } from '../pipeline.ts';
+import type { Message, Outcome } from '../pipeline.ts';
 import type { Births } from '../registry/births.ts';
 import type { Registry } from '../registry/index.ts';
 import type { Events, Statuses } from '../registry/status.ts';
-import type { Sparkplug } from '../sparkplug/index.ts';
+import type { IngestDoor, Route, TopicReader } from '../topics.ts';
 import { createBirthHandler } from './birth.ts';
-import { createMappedHandler } from './mapped.ts';
-import type { MeasurementStore } from './measurement-store.ts';
 import { createMeasurementHandler } from './measurements.ts';
-import { createSparkplugHandler } from './sparkplug.ts';
 import { createStatusHandler } from './status.ts';
 
 export { MeasurementStore } from './measurement-store.ts';
@@ -38,78 +31,50 @@ export interface Kept {
   isRefused: ((index: number) => boolean) | null;
 }
 
-/** Both functions throw an error that refuses the whole message. `I` is null if the payload names the device. */
-export interface Handler<R extends Route, I extends Identity | null> {
+/** `handle` and `replay` throw an error that refuses the whole message. `I` is null if the handler finds the device itself. */
+export interface Handler<R extends Route = Route, I extends Identity | null = Identity | null> {
   /** Settles when the good elements are committed, and the refused ones are in a dead letter. */
-  handle: (message: Message, route: R, identity: I) => Promise<Outcome>;
+  handle(message: Message, route: R, identity: I): Promise<Outcome>;
   /** A birth or a status counts as one accepted element. A second replay writes the same rows. */
-  replay: (kept: Kept, route: R, identity: I) => Promise<IngestResult>;
+  replay(kept: Kept, route: R, identity: I): Promise<IngestResult>;
+  /** The payload may name the device, so the handler finds the device, asks `permits`, and queues the message. */
+  findsDevice?: boolean;
+  /** the message was refused as a whole */
+  refused?(route: R): void;
 }
+
+/** by the kind of their routes */
+export type Handlers = Map<string, Handler>;
 
 export type Devices = {
   registry: Registry;
   births: Births;
   events: Events;
   statuses: Statuses;
-  writeLastSeen: Store['write']['lastSeen'];
+  /** Only messages without measurements need this. `MeasurementStore` writes the time for the others. */
+  noteLastSeen: (message: Message, identity: Identity) => Promise<void>;
 };
 
-export function createHandlers(
-  { clock, metrics }: Pick<Context, 'clock' | 'metrics'>,
-  deps: {
-    devices: Devices;
-    decoder: MessageDecoder;
-    measurements: MeasurementStore;
-    deadLetters: DeadLetterBox;
-    awaitingRegistration: AwaitingRegistration;
-    queue: DeviceQueue;
-    sparkplug: Sparkplug;
-  },
-) {
-  const { devices, decoder, measurements: store, deadLetters, awaitingRegistration, queue } = deps;
-  const { registry, writeLastSeen } = devices;
-  const noteLastSeen: NoteLastSeen = async ({ retained, receivedAt }, identity) => {
+export function createNoteLastSeen(
+  registry: Registry,
+  write: Store['write']['lastSeen'],
+): Devices['noteLastSeen'] {
+  return async ({ retained, receivedAt }, identity) => {
     const device = registry.cache.peek(identity.id);
-    if (device && !retained) await writeLastSeen(device, receivedAt);
+    if (device && !retained) await write(device, receivedAt);
   };
-  const measurements = createMeasurementHandler({
-    decoder,
-    measurements: store,
-    deadLetters,
-    awaitingRegistration,
-  });
-  const status = createStatusHandler({ devices, noteLastSeen, awaitingRegistration });
-  const mapped = createMappedHandler({
-    devices,
-    decoder,
-    measurements: store,
-    noteLastSeen,
-    awaitingRegistration,
-    deadLetters,
-    queue,
-    metrics,
-  });
-  const birth = createBirthHandler({
-    devices,
-    noteLastSeen,
-    awaitingRegistration,
-    deadLetters,
-    others: { measurements, status, mapped },
-    metrics,
-  });
-  const sparkplug = createSparkplugHandler({
-    devices,
-    sparkplug: deps.sparkplug,
-    measurements: store,
-    noteLastSeen,
-    deadLetters,
-    awaitingBirth: new AwaitingRegistration({ clock }),
-    metrics,
-  });
-  return { measurements, birth, status, mapped, sparkplug };
 }
 
-export type Handlers = ReturnType<typeof createHandlers>;
-
-/** Only messages without measurements need this. `MeasurementStore` writes the time for the others. */
-export type NoteLastSeen = (message: Message, identity: Identity) => Promise<void>;
+/** `handlers`: of the topics of the contract and of features */
+export function createHandlers(
+  { metrics }: Pick<Context, 'metrics'>,
+  door: IngestDoor,
+  readers: TopicReader[],
+) {
+  const measurements = createMeasurementHandler(door);
+  const handlers: Handlers = new Map(readers.map(({ kind, handler }) => [kind, handler]));
+  handlers.set('measurements', measurements);
+  handlers.set('birth', createBirthHandler(door, { handlers, metrics }));
+  handlers.set('status', createStatusHandler(door));
+  return { measurements, handlers };
+}

@@ -1,13 +1,10 @@
 import type { Identity } from '../../../schema/ids.ts';
 import type { OwnTopic } from '../../../schema/topics.ts';
-import type { AwaitingRegistration } from '../awaiting-registration.ts';
-import type { DeadLetterBox } from '../dead-letter-box.ts';
-import type { MessageDecoder } from '../decode/index.ts';
 import type { MessageBatch } from '../decode/message-batch.ts';
 import { type IngestResult, ONE_REFUSED, resultOf, resultOrRefusal } from '../ingest-result.ts';
 import { arrivalOf, type Message, type Outcome, toKept } from '../pipeline.ts';
+import type { IngestDoor } from '../topics.ts';
 import type { Kept } from './index.ts';
-import type { MeasurementStore } from './measurement-store.ts';
 
 /** A message of an HTTP client. It waits for the answer, so no source acknowledges the message later. */
 export type Submitted = Pick<Message, 'payload' | 'contentType' | 'receivedAt' | 'retained' | 'signal'>;
@@ -17,12 +14,7 @@ export function createMeasurementHandler({
   measurements,
   deadLetters,
   awaitingRegistration,
-}: {
-  decoder: MessageDecoder;
-  measurements: MeasurementStore;
-  deadLetters: DeadLetterBox;
-  awaitingRegistration: AwaitingRegistration;
-}) {
+}: Pick<IngestDoor, 'decoder' | 'measurements' | 'deadLetters' | 'awaitingRegistration'>) {
   function outcomeOf(batch: MessageBatch, began: number): Outcome {
     measurements.noteSettled(batch, began);
     return batch.outcome;

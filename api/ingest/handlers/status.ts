@@ -1,22 +1,17 @@
 import { MillraceError } from '../../../common/errors.ts';
 import type { Identity } from '../../../schema/ids.ts';
 import type { OwnTopic } from '../../../schema/topics.ts';
-import type { AwaitingRegistration } from '../awaiting-registration.ts';
 import type { IngestResult } from '../ingest-result.ts';
 import { arrivalOf, type Message, type Outcome } from '../pipeline.ts';
 import { readStatus } from '../registry/status.ts';
-import type { Devices, Kept, NoteLastSeen } from './index.ts';
+import type { IngestDoor } from '../topics.ts';
+import type { Kept } from './index.ts';
 
 export function createStatusHandler({
   devices,
-  noteLastSeen,
   awaitingRegistration,
-}: {
-  devices: Devices;
-  noteLastSeen: NoteLastSeen;
-  awaitingRegistration: AwaitingRegistration;
-}) {
-  const { registry, statuses } = devices;
+}: Pick<IngestDoor, 'devices' | 'awaitingRegistration'>) {
+  const { registry, statuses, noteLastSeen } = devices;
   return {
     async handle(message: Message, _topic: OwnTopic, identity: Identity): Promise<Outcome> {
       // An empty payload only removes a retained message, so it is no status.

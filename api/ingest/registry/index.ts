@@ -9,6 +9,10 @@ import type { Retry } from '../../store/sending/retry.ts';
 import { blankDevice, blankSensor, type Device, DeviceCache, type Sensor, sensorOf } from './cache.ts';
 import { firstMessageStamp, nextStamp } from './sessions.ts';
 
+export { sensorOf } from './cache.ts';
+export { readSession } from './sessions.ts';
+export { arrivalOfSession, eventOf } from './status.ts';
+
 /** type and unit by the id or name in the message */
 export type Described = Map<string, { type?: string; unit?: string }>;
 

@@ -2,16 +2,19 @@ import type { Client, Subscription } from 'aedes';
 import type { Topic } from '../../../schema/topics.ts';
 import { canPublish, canSendFor, canSubscribe } from '../../access/credentials/index.ts';
 import type { Account } from '../../access/credentials/permissions.ts';
+import type { ReadRule } from '../../ingest/topics.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import type { AccessNotices } from './authentication.ts';
 import type { Connection } from './connections.ts';
 
 export function createAuthorization({
   connectionOf,
+  readRules,
   notices,
   metrics,
 }: {
   connectionOf: (client: Client) => Connection | undefined;
+  readRules: ReadRule[];
   notices: AccessNotices;
   metrics: Metrics;
 }) {
@@ -24,7 +27,7 @@ export function createAuthorization({
     const { account, filters } = connection;
     const isWithin = hasRoomFor(connection, filter);
     if (isWithin) filters.add(filter);
-    if (isWithin && account && canSubscribe(account, filter)) return true;
+    if (isWithin && account && canSubscribe(account, filter, readRules)) return true;
     reject(account?.name ?? '', isWithin ? 'subscribe' : 'filters', filter);
     return false;
   }

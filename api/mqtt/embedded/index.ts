@@ -8,7 +8,7 @@ import type { Accounts } from '../../access/credentials/accounts.ts';
 import type { OwnCertificate } from '../../access/tls/certificate-reload.ts';
 import type { ByteBudget } from '../../ingest/admission/byte-budget.ts';
 import type { HandleMessage } from '../../ingest/pipeline.ts';
-import type { Host } from '../../ingest/sparkplug/host.ts';
+import type { PresenceMessages, Topics } from '../../ingest/topics.ts';
 import { WAITED } from '../../live/index.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import { ClientDeliveries } from '../acknowledgements.ts';
@@ -35,8 +35,8 @@ export function createBroker(deps: {
   tls?: OwnCertificate | null;
   accounts: Accounts;
   recheckMs: number;
-  /** null: this process does not handle Sparkplug */
-  host: Host | null;
+  /** of features */
+  topics: Pick<Topics, 'presence' | 'readRules'>;
   maxMessageBytes: number;
   handleMessage: HandleMessage;
   room: ByteBudget;
@@ -46,12 +46,17 @@ export function createBroker(deps: {
   metrics: Metrics;
   bounds?: Bounds;
 }) {
-  const { mqtt, accounts, host, maxMessageBytes, handleMessage, clock, logger, metrics } = deps;
+  const { mqtt, accounts, topics, maxMessageBytes, handleMessage, clock, logger, metrics } = deps;
   const connections = new Connections();
   const scheduler = new ReadScheduler(deps.room);
   const connectionOf = (client: Client) => connections.of(client);
   const notices = new AccessNotices({ logger });
-  const authorization = createAuthorization({ connectionOf, notices, metrics });
+  const authorization = createAuthorization({
+    connectionOf,
+    readRules: topics.readRules,
+    notices,
+    metrics,
+  });
   const recheck = new CredentialRecheck({
     connections: () => connections.all(),
     accounts,
@@ -123,7 +128,7 @@ export function createBroker(deps: {
     followers,
     recheck,
     checksCredentials: mqtt.auth,
-    host,
+    presence: topics.presence,
   });
 }
 
@@ -156,7 +161,7 @@ export class Broker {
   #connections;
   #recheck;
   #checksCredentials;
-  #host;
+  #presence;
   #stateSent = Promise.resolve();
   followers;
 
@@ -168,7 +173,7 @@ export class Broker {
     recheck: CredentialRecheck;
     /** false: clients need no credentials */
     checksCredentials: boolean;
-    host: Host | null;
+    presence: PresenceMessages | null;
   }) {
     this.#aedes = parts.aedes;
     this.#listener = parts.listener;
@@ -176,25 +181,22 @@ export class Broker {
     this.followers = parts.followers;
     this.#recheck = parts.recheck;
     this.#checksCredentials = parts.checksCredentials;
-    this.#host = parts.host;
+    this.#presence = parts.presence;
   }
 
   /** @throws `port_taken` */
   async start(): Promise<void> {
     await this.#aedes.listen();
-    if (this.#host)
-      await Promise.all([this.#publish(this.#host.birth()), this.#publish(this.#host.stateOfVersion2(true))]);
+    if (this.#presence)
+      await this.#publishAll([this.#presence.birth(), ...this.#presence.furtherStates(true)]);
     this.#connections.watch();
     if (this.#checksCredentials) this.#recheck.start();
     await this.#listener.start();
   }
 
   quiesce() {
-    if (this.#host)
-      this.#stateSent = Promise.all([
-        this.#publish(this.#host.death()),
-        this.#publish(this.#host.stateOfVersion2(false)),
-      ]).then(() => {});
+    if (this.#presence)
+      this.#stateSent = this.#publishAll([this.#presence.death(), ...this.#presence.furtherStates(false)]);
     this.#listener.close();
     this.#connections.quiesce();
   }
@@ -228,18 +230,18 @@ export class Broker {
       : { ok: false, message: 'does not listen' };
   }
 
-  #publish(message: {
-    topic: string;
-    payload: Buffer;
-    qos: 0 | 1;
-    retain: boolean;
-    properties?: object;
-  }): Promise<void> {
+  async #publishAll(messages: Published[]) {
+    await Promise.all(messages.map((message) => this.#publish(message)));
+  }
+
+  #publish(message: Published): Promise<void> {
     return new Promise((resolve) =>
       this.#aedes.publish({ cmd: 'publish', dup: false, ...message }, () => resolve()),
     );
   }
 }
+
+type Published = { topic: string; payload: Buffer; qos: 0 | 1; retain: boolean; properties?: object };
 
 /** `waited`: ms since the commit of the oldest value in a message */
 const waitedProperty = (waited: number | undefined): { properties?: object } =>

@@ -1,12 +1,11 @@
 import { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { PublishPacket } from 'aedes';
-import { STATES } from '../../../schema/sparkplug-topics.ts';
 import { OWN_TOPICS } from '../../../schema/topics.ts';
 import { copyBytes } from '../../ingest/admission/index.ts';
 import { RetainedSearches } from './retained-searches.ts';
 
-/** Separate limit for statuses of devices (of up to 1 KiB each) and for messages that Millrace retains. The oldest is dropped. */
+/** Separate limit for statuses of devices (of up to 1 KiB each) and for each first level of the topics on which Millrace retains. The oldest is dropped. */
 const MAX_MESSAGES = 100_000;
 
 /** A search lets other work of the event loop run after this many messages. */
@@ -32,23 +31,23 @@ export type QoS = 0 | 1 | 2;
 export type GrantedFilter = [filter: string, granted: QoS];
 
 /**
- * The last status of each device, the state of this process as a Sparkplug host, and messages of Millrace: live values
- * and discovery topics of Home Assistant.
+ * The last status of each device, and messages of Millrace: live values, and what features retain.
  *
  * Each filter is compared only with messages that it may match. Otherwise the broker would compare every status with
  * the filters of every device when all devices reconnect, because devices subscribe to their own topics.
  */
 export class RetainedMessages {
-  /** messages by topic, the oldest first, as in the maps below */
+  /** messages by topic, the oldest first */
   #statuses: Map<string, Retained> = new Map();
-  #states: Map<string, Retained> = new Map();
-  #others: Map<string, Retained> = new Map();
+  /** the same by the first level of the topic */
+  #others: Map<string, Map<string, Retained>> = new Map();
 
   /** An empty payload removes the retained message. */
   store({ topic, payload, qos, ...packet }: PublishPacket) {
-    const kept = this.#keptFor(topic);
+    const kept = this.#keptFor(topic) ?? new Map<string, Retained>();
     kept.delete(topic);
     if (payload.length === 0) return;
+    if (kept !== this.#statuses) this.#others.set(firstLevel(topic), kept);
     // The payload is copied, because it is a view of a chunk that may be 64 times as large.
     const message = {
       cmd: 'publish' as const,
@@ -81,20 +80,22 @@ export class RetainedMessages {
     const [device] = OF_ONE_DEVICE.exec(known) ?? [];
     const topic = wildcard < 0 ? filter : device && `${device}status`;
     if (topic !== undefined) {
-      const message = this.#keptFor(topic).get(topic);
+      const message = this.#keptFor(topic)?.get(topic);
       if (message) yield message;
       return;
     }
-    if (meets(known, STATES)) yield* boundedValues(this.#states);
     if (meets(known, OWN_TOPICS)) yield* boundedValues(this.#statuses);
-    if (!known.startsWith(STATES) && !known.startsWith(OWN_TOPICS)) yield* boundedValues(this.#others);
+    if (known.startsWith(OWN_TOPICS)) return;
+    for (const [level, kept] of this.#others)
+      if (known === '' || level === firstLevel(known)) yield* boundedValues(kept);
   }
 
   #keptFor(topic: string) {
-    if (topic.startsWith(OWN_TOPICS)) return this.#statuses;
-    return topic.startsWith(STATES) ? this.#states : this.#others;
+    return topic.startsWith(OWN_TOPICS) ? this.#statuses : this.#others.get(firstLevel(topic));
   }
 }
+
+const firstLevel = (topic: string) => topic.split('/', 1)[0] ?? '';
 
 /** A replaced message moves to the end. Without a bound, a search never ends if messages are replaced faster than the client reads. */
 function* boundedValues(kept: Map<string, Retained>): Iterable<Retained> {

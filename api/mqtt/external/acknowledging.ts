@@ -28,9 +28,11 @@ export function acknowledgeAfterCommit(client: MqttClient, options: Options): { 
   return acknowledging;
 }
 
+/** Rejects when the message must stay unacknowledged. */
+export type OnPublish = (message: Publish, receipt: Receipt) => unknown;
+
 type Options = {
-  /** Rejects when the message must stay unacknowledged. */
-  onPublish: (message: Publish, receipt: Receipt) => unknown;
+  onPublish: OnPublish;
   /** The caller closes the connection. The broker then sends again this message, and all later ones, which wait for it. */
   onFailed: (error: Error) => void;
   /** The client reads no further at these limits. `bytes` includes settled messages that wait for the PUBACK of an earlier message. */

@@ -6,10 +6,9 @@ import type { Config } from '../../../common/settings/config.ts';
 import { explainTlsError } from '../../../common/tls-errors.ts';
 import { parseTopic } from '../../../schema/topics.ts';
 import { brokerOptions } from '../../access/index.ts';
-import type { MappedFilters } from '../../ingest/mappings/index.ts';
 import type { HandleMessage } from '../../ingest/pipeline.ts';
-import type { Host } from '../../ingest/sparkplug/host.ts';
-import { acknowledgeAfterCommit } from './acknowledging.ts';
+import type { PresenceMessages, Subscriptions } from '../../ingest/topics.ts';
+import { acknowledgeAfterCommit, type OnPublish } from './acknowledging.ts';
 import { Presence, watchForTakeover } from './presence.ts';
 import { type Arrange, subscribe } from './subscriptions.ts';
 
@@ -30,9 +29,10 @@ const DISCONNECT_MS = 1000;
 /** Uses MQTT 5 and a persistent session with a fixed client id, and acknowledges after the commit. */
 export function createSubscriber(deps: {
   mqtt: Config['mqtt'];
-  /** null: this process does not handle Sparkplug */
-  host: Host | null;
-  mapped: MappedFilters;
+  /** null: this process does not publish its state */
+  presence: PresenceMessages | null;
+  /** of features */
+  subscriptions: Subscriptions[];
   handleMessage: HandleMessage;
   /** Messages may have been missed: the connection broke, or was opened again. */
   onInterrupted?: () => void;
@@ -45,8 +45,8 @@ export function createSubscriber(deps: {
 }) {
   const {
     mqtt,
-    host,
-    mapped,
+    presence: messages,
+    subscriptions,
     handleMessage,
     onInterrupted = () => {},
     clock,
@@ -63,11 +63,11 @@ export function createSubscriber(deps: {
     properties: { sessionExpiryInterval: mqtt.sessionExpirySeconds, receiveMaximum: RECEIVE_MAXIMUM },
   });
   const presence =
-    host &&
-    new Presence(client, host, () => {
+    messages &&
+    new Presence(client, messages, () => {
       if (subscriber.isEnding) return;
       client.end(true);
-      onFatal(brokerForbids(mqtt.url, host.topic));
+      onFatal(brokerForbids(mqtt.url, messages));
     });
 
   const takeover = watchForTakeover(client, () => {
@@ -81,21 +81,25 @@ export function createSubscriber(deps: {
     );
   });
 
+  const handlePublish: OnPublish = ({ topic, payload, contentType, retain, dup }, receipt) =>
+    handleMessage({
+      topic,
+      route: parseTopic(topic),
+      payload,
+      contentType,
+      retained: retain,
+      receivedAt: clock(),
+      dup,
+      receipt,
+    });
   const acknowledging = acknowledgeAfterCommit(client, {
     maxUnsettled: MAX_UNSETTLED,
-    onPublish: ({ topic, payload, contentType, retain, dup }, receipt) => {
-      if (host && topic === host.topic) return presence?.receive(payload);
-      return handleMessage({
-        topic,
-        route: parseTopic(topic),
-        payload,
-        contentType,
-        retained: retain,
-        receivedAt: clock(),
-        dup,
-        receipt,
-      });
-    },
+    onPublish: presence
+      ? (publish, receipt) =>
+          publish.topic === messages.topic
+            ? presence.receive(publish.payload)
+            : handlePublish(publish, receipt)
+      : handlePublish,
     onFailed: (error) => {
       logger.error(
         { reason: error.message },
@@ -111,12 +115,12 @@ export function createSubscriber(deps: {
     client,
     presence,
     acknowledging,
-    arrange: () => arrange(client, { group: mqtt.shareGroup, host, mapped }),
+    arrange: () => arrange(client, { group: mqtt.shareGroup, subscriptions }),
     logger,
     onFatal,
   });
 
-  // Edge nodes publish births with QoS 0, and no broker keeps them for a disconnected client.
+  // A broker keeps no message with QoS 0 for a disconnected client.
   client.on('close', onInterrupted);
   client.on('connect', onInterrupted);
   client.on('error', (error) => logger.warn({ reason: reasonOf(error) }, 'broker'));
@@ -250,8 +254,8 @@ function brokerAway(
   return new MillraceError('broker_away', message, { cause: error });
 }
 
-const brokerForbids = (url: string | undefined, topic: string) =>
+const brokerForbids = (url: string | undefined, { topic, hint }: PresenceMessages) =>
   new MillraceError(
     'broker_away',
-    `The broker at ${url} (MQTT_URL) does not let MQTT_USERNAME publish on ${topic}: grant this permission, or set SPARKPLUG to false.`,
+    `The broker at ${url} (MQTT_URL) does not let MQTT_USERNAME publish on ${topic}: grant this permission, or ${hint}.`,
   );

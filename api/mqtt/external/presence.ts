@@ -1,53 +1,49 @@
 import type { MqttClient } from 'mqtt';
-import type { Host } from '../../ingest/sparkplug/host.ts';
+import type { PresenceMessages } from '../../ingest/topics.ts';
 
 /** Reason code of a PUBACK (MQTT 5, 3.4.2.1). Mosquitto 2.0.11 may also close the connection after each forbidden publish. */
 const NOT_AUTHORIZED = 0x87;
 
 /**
- * Publishes the state of this Sparkplug host on the connection of the subscriber, so the host is online exactly while
- * it receives the messages of edge nodes.
- *
- * Sparkplug requires a clean session of hosts (tck-id-message-flow-phid-sparkplug-clean-session-50). This client uses a
- * persistent session, because it acknowledges after the commit: an NDEATH has QoS 1, and a node whose NDEATH was missed
- * during a restart would stay online forever.
+ * Publishes the state of this process on the connection of the subscriber, so the process is online exactly while it receives the
+ * messages of its senders.
  */
 export class Presence {
   #client;
-  #host;
+  #messages;
   #onForbidden;
   #isAnnounced = false;
 
   /** The client must not be connected yet. */
-  constructor(client: MqttClient, host: Host, onForbidden: () => void) {
+  constructor(client: MqttClient, messages: PresenceMessages, onForbidden: () => void) {
     this.#client = client;
-    this.#host = host;
+    this.#messages = messages;
     this.#onForbidden = onForbidden;
     this.#prepare();
     client.on('reconnect', () => this.#prepare());
   }
 
-  /** After the broker has granted the subscriptions (tck-id-message-flow-phid-sparkplug-state-publish). */
+  /** After the broker has granted the subscriptions. */
   announce() {
     this.#isAnnounced = true;
-    this.#publish(this.#host.birth());
+    this.#publish(this.#messages.birth());
   }
 
-  /** Corrects a state message that reports this host as offline. */
+  /** Corrects a state message that reports this process as offline. */
   receive(payload: Buffer) {
-    if (this.#isAnnounced && this.#host.reportsOffline(payload)) this.#publish(this.#host.birth());
+    if (this.#isAnnounced && this.#messages.reportsOffline(payload)) this.#publish(this.#messages.birth());
   }
 
   leave() {
     this.#isAnnounced = false;
-    this.#publish(this.#host.death());
+    this.#publish(this.#messages.death());
   }
 
   #prepare() {
-    this.#client.options.will = this.#host.will();
+    this.#client.options.will = this.#messages.will();
   }
 
-  #publish({ topic, payload, qos, retain }: ReturnType<Host['birth']>) {
+  #publish({ topic, payload, qos, retain }: ReturnType<PresenceMessages['birth']>) {
     if (!this.#client.connected) return;
     this.#client.publish(topic, payload, { qos, retain }, (error) => {
       if ((error as { code?: number } | undefined)?.code === NOT_AUTHORIZED) this.#onForbidden();

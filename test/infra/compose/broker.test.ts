@@ -6,7 +6,6 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { IClientOptions, MqttClient } from 'mqtt';
 import mqtt from 'mqtt';
-import { Host } from '../../../api/ingest/sparkplug/host.ts';
 import { subscribe } from '../../../api/mqtt/external/subscriptions.ts';
 import { SETTINGS } from '../../../common/settings/index.ts';
 import { EDGE_FILTERS } from '../../../schema/sparkplug-topics.ts';
@@ -136,8 +135,7 @@ test('Mosquitto of Compose: Sparkplug edge node: may publish data and receive co
   const api = await connect({ ...asApi(), will: { ...STATE, payload: Buffer.from('gone') } });
   await subscribe(api, {
     group: 'ingest',
-    host: new Host({ id: 'millrace-1', clock: Date.now }),
-    mapped: { shared: [], own: [], covered: [] },
+    subscriptions: [{ sole: EDGE_FILTERS, states: [STATE.topic], hint: '' }],
   });
   const edge = await connect({
     ...asDevice(),

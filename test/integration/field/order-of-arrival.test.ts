@@ -1,13 +1,12 @@
-// cspell:ignore Offband meshcore arendst dabeani meshcoreterm nielsonm moscajs mosca guycorbaz smartme thomassorensen
+// cspell:ignore Offband meshcore arendst dabeani meshcoreterm nielsonm moscajs mosca
 import { expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { bdSeq, encodePayload, type MetricContent } from '../../support/sparkplug/payload.ts';
 import { useDevice, useTestSystem } from '../../support/system/use.ts';
 import { until } from '../../support/until.ts';
 
 /**
- * Replays public bug reports about order with our own payloads: clocks that go back, births and last wills that arrive late, and values
- * of one instant. Each test names its report.
+ * Replays public bug reports about order with our own payloads: clocks that go back, births and last wills that arrive late. Each test
+ * names its report.
  */
 
 const DAY_MS = 86_400_000;
@@ -19,23 +18,6 @@ const birth = (device: string, session: number, unit: string) =>
   client.birth(device, { session, sensors: [{ sensor_id: 't', unit }] });
 
 const read = (device: string) => system.get(`/devices/${encodeURIComponent(device)}`);
-
-/** @returns its values, the oldest first */
-async function values(device: string, sensor: string): Promise<number[]> {
-  const path = `/devices/${encodeURIComponent(device)}/sensors/${sensor}/measurements?order=asc`;
-  return (await system.all(path)).map(({ value }) => value);
-}
-
-const edge = (node: string, type: string, content: Parameters<typeof encodePayload>[0], device?: string) =>
-  client.publish(`spBv1.0/field/${type}/${node}${device ? `/${device}` : ''}`, encodePayload(content));
-
-const metric = (ts: number, name: string, alias: number, value: number): MetricContent => ({
-  name,
-  alias,
-  ts,
-  type: 'double',
-  value,
-});
 
 test('Device clock: OffbandMesh/meshcore-firmware#1081: set back ten days after a restart: device is online, with the unit of the new birth', async () => {
   const now = Date.now();
@@ -100,60 +82,4 @@ test('Presence: F1p/Home-Assistant-Mitsubishi-CN105-to-MQTT#60: only the last wi
   await until(async () => (await read('heat-pump')).online === false);
   await client.send('heat-pump', 'measurements', { sensor_id: 't', ts: Date.now(), value: 2 });
   expect((await read('heat-pump')).online).toBe(true);
-});
-
-test('Sparkplug DBIRTH: guycorbaz/smartme_mqtt#29: after a reconnect it repeats the timestamp of an old reading: device is online', async () => {
-  const now = Date.now();
-  const reading = now - 37 * 60_000;
-  const declared = { ts: reading, seq: 1, metrics: [metric(reading, 'power', 10, 11)] };
-  await edge('meter', 'NBIRTH', { ts: now, seq: 0, metrics: [bdSeq(0)] });
-  await edge('meter', 'DBIRTH', declared, 'dev');
-  await edge('meter', 'NDEATH', { metrics: [bdSeq(0)] });
-  expect((await read('field/meter/dev')).online).toBe(false);
-  await edge('meter', 'NBIRTH', { ts: now + 1, seq: 0, metrics: [bdSeq(1)] });
-  await edge('meter', 'DBIRTH', declared, 'dev');
-  expect((await read('field/meter/dev')).online).toBe(true);
-  await edge('meter', 'DDATA', { ts: reading + 900_000, seq: 2, metrics: [{ alias: 10, value: 22 }] }, 'dev');
-  expect(await values('field/meter/dev', 'power')).toEqual([11, 22]);
-});
-
-test('Sparkplug death: eclipse-sparkplug/sparkplug#524: NDEATH of another session: the node stays online', async () => {
-  const now = Date.now();
-  await edge('two-lives', 'NBIRTH', { ts: now, seq: 0, metrics: [bdSeq(3), metric(now, 't', 1, 1)] });
-  await edge('two-lives', 'NBIRTH', {
-    ts: now - DAY_MS,
-    seq: 0,
-    metrics: [bdSeq(4), metric(now + 1, 't', 1, 2)],
-  });
-  await edge('two-lives', 'NDEATH', { metrics: [bdSeq(3)] });
-  expect((await read('field/two-lives')).online).toBe(true);
-  await edge('two-lives', 'NDEATH', { metrics: [bdSeq(4)] });
-  expect((await read('field/two-lives')).online).toBe(false);
-});
-
-test('Sparkplug death: thomassorensen2650/node-red-contrib-mqtt-sparkplug-plus#89: NDEATH has a sequence number: the node is offline', async () => {
-  const now = Date.now();
-  await edge('with-seq', 'NBIRTH', { ts: now, seq: 0, metrics: [bdSeq(0), metric(now, 't', 1, 1)] });
-  await edge('with-seq', 'NDEATH', { ts: now - DAY_MS, seq: 1, metrics: [bdSeq(0)] });
-  expect((await read('field/with-seq')).online).toBe(false);
-});
-
-test('Equal timestamps: united-manufacturing-hub/benthos-umh#416: Sparkplug stores the later value, JSON the greater value', async () => {
-  const ts = Date.now();
-  const run = (value: boolean) => ({ alias: 2, ts, value });
-  await edge('twice', 'NBIRTH', {
-    ts: ts - 1000,
-    seq: 0,
-    metrics: [bdSeq(0), { name: 'run', alias: 2, ts: ts - 1000, type: 'boolean', value: false }],
-  });
-  await edge('twice', 'NDATA', { ts, seq: 1, metrics: [run(true), run(false)] });
-  const { sensors } = await read('field/twice');
-  expect(sensors).toMatchObject([{ name: 'run', value: 0 }]);
-  await client.send(
-    'twice',
-    'measurements',
-    [9, 3].map((value) => ({ sensor_id: 't', ts, value })),
-  );
-  // JSON samples may be split into messages in any way, so the greater value is stored, whatever the order.
-  expect(await values('twice', 't')).toEqual([9]);
 });

@@ -1,7 +1,7 @@
 import type { Client } from 'cassandra-driver';
 import pino from 'pino';
 import { openDatabase } from '../../../api/database.ts';
-import { isAnnounced } from '../../../api/features/index.ts';
+import { ingestSlots } from '../../../api/features/index.ts';
 import { createReading } from '../../../api/history/reading/index.ts';
 import { PayloadMemory } from '../../../api/ingest/admission/byte-budget.ts';
 import { createIngest, type Publish } from '../../../api/ingest/index.ts';
@@ -79,7 +79,7 @@ export async function startMemoryPipeline(
   });
   const ingest = createIngest(context, {
     ...opened,
-    isAnnounced: isAnnounced(config),
+    ...ingestSlots(config),
     onRegistered,
     send,
     publish: (device, changed, series) => {

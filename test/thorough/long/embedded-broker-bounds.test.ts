@@ -45,7 +45,7 @@ async function startBroker(budgetBytes: number) {
   const broker = createBroker({
     mqtt: settings,
     ...everybodyMayConnect(settings),
-    host: null,
+    topics: { presence: null, readRules: [] },
     maxMessageBytes: 1024 * 1024,
     handleMessage: ({ topic, payload, signal }) => budget.run(payload.length, () => settle(topic), signal),
     room: budget,

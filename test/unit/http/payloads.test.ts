@@ -225,14 +225,8 @@ describe.each(Object.entries(KINDS_OF_PAYLOAD))('%s', (_, { schema, read, good, 
 
 test('AsyncAPI: the described topics are those that ingest subscribes to', () => {
   const received = Object.values(CHANNELS).filter(({ action }) => action === 'receive');
-  const topics = received.flatMap(({ address, parameters }) => {
-    const types = (parameters as { type?: { enum: string[] } }).type?.enum ?? [''];
-    return types.map((type) => address.replace('{type}', type).replaceAll(/[{}]/g, ''));
-  });
-  for (const topic of topics) expect([topic, parseTopic(topic)]).not.toContain(null);
-  const own = topics.filter((topic) => topic.startsWith('iot/')).map((topic) => topic.split('/')[3]);
-  expect(own).toEqual([...KINDS]);
-  expect(topics).toHaveLength(KINDS.length + 6);
+  const topics = received.map(({ address }) => address.replaceAll(/[{}]/g, ''));
+  expect(topics.map((topic) => parseTopic(topic)?.kind)).toEqual([...KINDS]);
 });
 
 test('AsyncAPI: published live items match their schema', () => {

@@ -60,17 +60,6 @@ describe('Commit seconds', () => {
   });
 });
 
-describe('Sparkplug', () => {
-  test.each([
-    ['true', 'refused', { malformed: 1 }],
-    ['false', 'unknown_topic', null],
-  ])('Sparkplug NBIRTH that is not protobuf, SPARKPLUG=%s: result %s', async (SPARKPLUG, outcome, codes) => {
-    const pipeline = await start({ settings: { SPARKPLUG } });
-    expect(await pipeline.accept('spBv1.0/g/NBIRTH/n', 'x')).toBe(outcome);
-    expect(await pipeline.deadLetters()).toEqual(codes ? [codes] : []);
-  });
-});
-
 describe('Unregistered devices', () => {
   const settings = { AUTO_REGISTER: 'false' };
   const birth = JSON.stringify({ sensors: [{ sensor_id: 's', type: 'temperature' }] });

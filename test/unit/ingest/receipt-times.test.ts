@@ -1,5 +1,3 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
@@ -13,17 +11,9 @@ import {
   type SensorIdentity,
   uuidText,
 } from '../../../schema/ids.ts';
-import { useDirectory } from '../../support/directory.ts';
 import { type MemoryPipeline, startMemoryPipeline } from '../../support/system/memory-pipeline.ts';
 
 const NOW = Date.UTC(2026, 4, 5, 12);
-
-const directory = useDirectory('receipts');
-const MQTT_MAPPINGS = join(directory, 'mappings.yaml');
-writeFileSync(
-  MQTT_MAPPINGS,
-  "mappings:\n  - { name: farm, topic: 'farm/{device}/{sensor}', values: [{ pointer: '' }] }\n",
-);
 
 const DEVICE = identifyDevice('d') as Identity;
 
@@ -43,7 +33,7 @@ let pipeline: MemoryPipeline;
 afterEach(() => pipeline?.stop());
 
 async function start(settings?: Record<string, string>) {
-  pipeline = await startMemoryPipeline({ settings: { MQTT_MAPPINGS, ...settings }, clock: () => NOW });
+  pipeline = await startMemoryPipeline({ settings, clock: () => NOW });
   return pipeline;
 }
 
@@ -76,12 +66,6 @@ describe('Messages of a device in the same ms, without a timestamp: all values a
       [NOW - 4999, 2],
     ]);
   });
-
-  test('Messages of a device in one ms without a timestamp: received on a mapped topic: all values are stored', async () => {
-    await start();
-    for (const value of ['1', '2.5', '3']) await pipeline.accept('farm/d/s', value);
-    expect((await pipeline.samples('d', 's', NOW)).map(([, value]) => value)).toEqual([1, 2.5, 3]);
-  });
 });
 
 test('Messages of a device in one ms: values have a timestamp: ingest stores each value at its timestamp, and moves none to another ms', async () => {
@@ -92,25 +76,19 @@ test('Messages of a device in one ms: values have a timestamp: ingest stores eac
   expect(await pipeline.samples('d', 't', NOW)).toEqual([[NOW, 3]]);
 });
 
-test.each([
-  ['a topic of Millrace', 'iot/v1/d/measurements', (value: number) => `{"s":${value}}`],
-  ['a mapped topic', 'farm/d/s', String],
-])(
-  'Dead letters of messages in one ms without a timestamp on %s: replays store all values, each once',
-  async (_, topic, payloadOf) => {
-    await start({ AUTO_REGISTER: 'false' });
-    for (const value of [1, 2, 3]) await pipeline.accept(topic, payloadOf(value));
-    await pipeline.accept('iot/v1/d/birth', `{"session":${NOW},"sensors":[{"sensor_id":"s"}]}`);
-    for (let round = 0; round < 2; round++) {
-      for (const each of await deadLetters()) await pipeline.ingest.replay(each);
-    }
-    expect(await pipeline.samples('d', 's', NOW)).toEqual([
-      [NOW, 1],
-      [NOW + 1, 2],
-      [NOW + 2, 3],
-    ]);
-  },
-);
+test('Dead letters of messages in one ms without a timestamp: replays store all values, each once', async () => {
+  await start({ AUTO_REGISTER: 'false' });
+  for (const value of [1, 2, 3]) await pipeline.accept('iot/v1/d/measurements', `{"s":${value}}`);
+  await pipeline.accept('iot/v1/d/birth', `{"session":${NOW},"sensors":[{"sensor_id":"s"}]}`);
+  for (let round = 0; round < 2; round++) {
+    for (const each of await deadLetters()) await pipeline.ingest.replay(each);
+  }
+  expect(await pipeline.samples('d', 's', NOW)).toEqual([
+    [NOW, 1],
+    [NOW + 1, 2],
+    [NOW + 2, 3],
+  ]);
+});
 
 test.each([
   ['an array', [1, 2, 3].map((value) => ({ sensor_id: 's', value }))],

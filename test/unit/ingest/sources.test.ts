@@ -1,8 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { encode } from 'cborg';
 import fc from 'fast-check';
-import { Mappings, parseMappings } from '../../../api/ingest/mappings/index.ts';
-import { readMapped, readSamples } from '../../support/payloads/mappings.ts';
 import {
   checkApart,
   checkDoor,
@@ -14,43 +12,9 @@ import {
   readMessage,
 } from '../../support/payloads/sources.ts';
 
-const FILE = `mappings:
-  - { name: all, topic: 'all/{device}', values: [{ all: '' }] }
-  - { name: level, topic: 'level/{device}/{sensor}', values: [{ all: '' }] }
-  - { name: part, topic: 'part/{device}/{component}', values: [{ all: '', sensor: '{component}.{path}' }] }
-  - { name: dash, topic: 'dash/{device}/{room}', values: [{ all: '', sensor: '{room}-{path}' }] }
-  - { name: site, topic: 'site/{room}/{unit}', device: '{room}-{unit}', values: [{ pointer: '' }] }
-  - { name: two, topic: 'two/{device}', values: [{ pointer: /a, sensor: s }, { pointer: /b, sensor: s }] }
-  - { name: id, topic: id, device: { pointer: /id }, values: [{ pointer: /v, sensor: v }] }
-  - { name: each, topic: 'each/{device}', each: '', values: [{ pointer: /v, sensor: { pointer: /n } }] }
-`;
-const mappings = new Mappings(parseMappings(FILE, 'mappings.yaml'));
-
-function readTopic(topic: string, content: unknown): Result {
-  try {
-    const payload = Buffer.from(typeof content === 'string' ? content : JSON.stringify(content));
-    const read = readSamples(mappings, topic, payload, NOW);
-    return [
-      ...Object.entries(read.values).flatMap(([sensor, samples]) =>
-        samples.map(([, value]) => `${read.device}/${sensor} ${value}`),
-      ),
-      ...read.refused.map(({ code }: { code: string }) => `refused ${code}`),
-    ];
-  } catch (error) {
-    return [`refused ${(error as { code: string }).code}`];
-  }
-}
-
 describe('Two sources', () => {
   test('Map of sensors: two different paths: different sensors, or a refusal', () => {
     checkDoor((tokens, value) => readMessage(nested(tokens, value)));
-  });
-
-  test('Mapping: two different paths or levels: different sensors, or a refusal', () => {
-    checkDoor((tokens, value) => readTopic('all/d', nested(tokens, value)));
-    for (const name of ['level', 'part', 'dash'])
-      checkDoor(([level, ...tokens], value) => readTopic(`${name}/d/${level}`, nested(tokens, value)));
-    checkDoor(([room, unit], value) => readTopic(`site/${room}/${unit}`, value), 2);
   });
 
   test('SenML: two names: different sensors, unless base name and name together are equal (RFC 8428, section 4.5.1)', () => {
@@ -111,23 +75,6 @@ describe('Two sources', () => {
     'Two sources: %s: two sensors, or a refusal',
     (_, read, expected) => expect(read()).toEqual(expected),
   );
-
-  test.each([
-    ['two/d', { a: 1, b: 2 }, ['d/s 1', 'refused bad_id']],
-    ['two/d', { b: 2 }, ['d/s 2']],
-    ['all/d', { a: [7], b: { 0: 8 } }, ['d/a.0 7', 'd/b.0 8']],
-    ['id', '{"id":9007199254740993,"v":1}', ['refused bad_id']],
-    ['id', '{"id":7,"v":1}', ['7/v 1']],
-  ])('Mapping: topic %s, payload %j: %j', (topic, content, expected) => {
-    expect(readTopic(topic, content)).toEqual(expected);
-  });
-
-  test('Mapping: topics living-room/lamp and living/room-lamp, names joined by a dash: the second is refused', () => {
-    for (const _ of [1, 2]) {
-      expect(readTopic('site/living-room/lamp', 1)).toEqual(['living-room-lamp/value 1']);
-      expect(readTopic('site/living/room-lamp', 2)).toEqual(['refused bad_id']);
-    }
-  });
 });
 
 describe('What is not stored', () => {
@@ -137,18 +84,5 @@ describe('What is not stored', () => {
   test('Plain JSON: other members than sensor_id, ts and value: skipped and counted', () => {
     const content = { sensor_id: 't', value: 1, humidity: 40, unit: 'C' };
     expect(counts(content)).toEqual({ received: 3, stored: 1, merged: 0, refused: 0, skipped: 2 });
-  });
-
-  test('Mapping: an element of each without a value: skipped and counted', () => {
-    const content = JSON.stringify([{ n: 'a', v: 1 }, 7, { n: 'b' }]);
-    expect(readMapped(mappings, 'each/d', Buffer.from(content), NOW)).toMatchObject({
-      skipped: 2,
-      refused: [],
-    });
-  });
-
-  test('Mapping: an array of objects, a list of more than 100 numbers, and values in nine objects: refused, the others are stored', () => {
-    const content = { a: [{ b: 1 }], c: Array(101).fill(1), d: nested([...'12345678'], 1), e: [], f: 5 };
-    expect(readTopic('all/d', content)).toEqual(['d/f 5', ...Array(3).fill('refused not_numeric')]);
   });
 });

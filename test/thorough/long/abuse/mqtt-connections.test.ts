@@ -29,7 +29,7 @@ async function startBroker(bounds?: Bounds, tls?: OwnCertificate) {
   const broker = createBroker({
     mqtt: settings,
     ...everybodyMayConnect(settings),
-    host: null,
+    topics: { presence: null, readRules: [] },
     maxMessageBytes: 1024 * 1024,
     handleMessage: async () => 'accepted',
     room: new ByteBudget(1024 * 1024),

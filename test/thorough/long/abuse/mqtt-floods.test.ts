@@ -35,7 +35,7 @@ async function startBroker() {
   const broker = createBroker({
     mqtt: settings,
     ...everybodyMayConnect(settings),
-    host: null,
+    topics: { presence: null, readRules: [] },
     maxMessageBytes: 1024 * 1024,
     handleMessage: async () => {
       messages++;

@@ -22,23 +22,16 @@ import {
   rightsLines,
 } from '../../../../api/commands/credentials/mosquitto.ts';
 import type { BrokerRights } from '../../../../api/feature.ts';
-import { Mappings, parseMappings } from '../../../../api/ingest/mappings/index.ts';
 import { identifyDevice } from '../../../../schema/ids.ts';
 import { createMemoryCredentials, readMemoryTables } from '../../../support/memory-store/index.ts';
 
 const HASH = await hashSecret('secret');
 const INSTALLATION = { username: 'operator', password: 'of the operator' };
-const MAPPINGS = new Mappings(
-  parseMappings(
-    `mappings:
-  - { name: farm, topic: 'farm/{device}/up', values: [{ pointer: /v }] }
-  - { name: lines, topic: lines/+, device: { pointer: /id }, values: [{ pointer: /v }] }
-  - { name: config, topic: 'config/{device}', describes: { unit: V, type: voltage } }
-`,
-    'mappings.yaml',
-  ),
-);
-const NONE = new Mappings([]);
+const RIGHTS: BrokerRights = {
+  everyDevice: ['read common/+'],
+  installation: ['read further/+'],
+  device: (device) => (/[/+#]/.test(device) ? [] : [`write further/${device}`]),
+};
 
 /** Read while the process still runs as its own user: the other user may not be able to read the migrations. */
 const TABLES = await readMemoryTables();
@@ -73,11 +66,10 @@ async function write(
   accounts: string[],
   options: {
     installation?: { username?: string; password?: string };
-    mappings?: Mappings;
     brokerRights?: BrokerRights[];
   } = {},
 ): Promise<string[]> {
-  const { installation = INSTALLATION, mappings = NONE, brokerRights = [] } = options;
+  const { installation = INSTALLATION, brokerRights = [] } = options;
   const store = await createMemoryCredentials({ tables: TABLES });
   for (const account of accounts) {
     await store.replace(
@@ -90,7 +82,6 @@ async function write(
     credentialService: createCredentialService({ store, clock: Date.now }),
     given: { command: 'mosquitto', accounts: [], devices: [], out },
     installation,
-    mappings,
     brokerRights,
     autoRegister: true,
     print: () => {},
@@ -117,7 +108,7 @@ async function asAnother<T>(work: () => Promise<T>): Promise<T> {
 
 describe('Files for Mosquitto: contents', () => {
   test('Files for Mosquitto: installation account and one device: each has a password line and a block of permissions', async () => {
-    const notes = await write(['pump'], { mappings: MAPPINGS });
+    const notes = await write(['pump'], { brokerRights: [RIGHTS] });
     const [installation = '', device, ...more] = read('passwords').split('\n');
     expect(installation.slice(0, 9)).toBe('operator:');
     expect(await isSecret('of the operator', installation.slice(9))).toBe(true);
@@ -128,20 +119,17 @@ describe('Files for Mosquitto: contents', () => {
       `topic write iot/v1/${level}/birth`,
       `topic write iot/v1/${level}/status`,
       `topic read iot/v1/${level}/#`,
-      `topic write farm/${level}/up`,
-      `topic write config/${level}`,
+      `topic write further/${level}`,
     ];
     expect(read('acl').split('\n')).toEqual([
       'user operator',
       ...INSTALLATION_RIGHTS,
-      'topic read farm/+/up',
-      'topic read lines/+',
-      'topic read config/+',
+      'topic read further/+',
       '',
       'user pump',
       ...own('pump'),
       ...own(id),
-      'topic read spBv1.0/STATE/+',
+      'topic read common/+',
       '',
       '',
     ]);
@@ -162,13 +150,6 @@ describe('Files for Mosquitto: contents', () => {
   test('Files for Mosquitto: no device has a credential: only the account of the installation is written', async () => {
     expect(await write([])).toContain(countOf('0 devices'));
     expect(read('acl')).toBe(`user operator\n${INSTALLATION_RIGHTS.join('\n')}\n\n`);
-  });
-
-  test('Files for Mosquitto: a feature needs rights of the installation: only the installation has them', async () => {
-    await write(['pump'], { brokerRights: [{ installation: ['readwrite further/#'] }, {}] });
-    const [installation = '', device] = read('acl').split('\n\n');
-    expect(installation.split('\n').at(-1)).toBe('topic readwrite further/#');
-    expect(device).not.toContain('further');
   });
 
   test('Files for Mosquitto: two devices: the printed note counts two devices', async () => {
@@ -209,57 +190,23 @@ describe('Files for Mosquitto: contents', () => {
 });
 
 describe('Files for Mosquitto: permissions of an account', () => {
-  const linesOf = (account: string, devices: string[] = [], mappings: Mappings = NONE) =>
+  const linesOf = (account: string, devices: string[] = [], brokerRights: BrokerRights[] = []) =>
     rightsLines(
       { account, deviceId: idOf(account), hash: HASH, devices, issuedAt: 1, changedAt: 1, writtenAt: 1 },
-      mappings,
+      brokerRights,
     );
 
-  test('Files for Mosquitto: a Sparkplug edge node: may write to its data topics and read its command topics', () => {
-    expect(linesOf('plant/edge').slice(0, 9)).toEqual([
-      'user plant/edge',
-      'topic write spBv1.0/plant/NBIRTH/edge',
-      'topic write spBv1.0/plant/NDATA/edge',
-      'topic write spBv1.0/plant/NDEATH/edge',
-      'topic write spBv1.0/plant/DBIRTH/edge/+',
-      'topic write spBv1.0/plant/DDATA/edge/+',
-      'topic write spBv1.0/plant/DDEATH/edge/+',
-      'topic read spBv1.0/plant/NCMD/edge',
-      'topic read spBv1.0/plant/DCMD/edge/+',
-    ]);
-  });
-
-  test('Files for Mosquitto: a Sparkplug edge node with dollar signs: the name is written unchanged', () => {
-    expect(linesOf('$&/$1')).toContain('topic write spBv1.0/$&/NBIRTH/$1');
-  });
-
   test.each(['+', '#', 'a+b', 'a/b/c', 'plant/+', '+/edge', '/', 'plant/', '/edge'])(
-    'Files for Mosquitto: device name %j is neither a topic level nor an edge node: permissions use the device id only',
+    'Files for Mosquitto: device name %j is no level of a topic: permissions use the device id only',
     (account) => {
       const id = idOf(account);
-      expect(linesOf(account, [], MAPPINGS).slice(1, -1)).toEqual([
+      expect(linesOf(account, [], [RIGHTS]).slice(1, -1)).toEqual([
         ...['measurements', 'birth', 'status'].map((kind) => `topic write iot/v1/${id}/${kind}`),
         `topic read iot/v1/${id}/#`,
-        `topic write farm/${id}/up`,
-        `topic write config/${id}`,
+        `topic write further/${id}`,
       ]);
     },
   );
-
-  test('Files for Mosquitto: mapped topic of a Sparkplug edge node: the permission uses the device id only', () => {
-    expect(linesOf('plant/edge', [], MAPPINGS).filter((line) => line.includes('farm'))).toEqual([
-      `topic write farm/${idOf('plant/edge')}/up`,
-    ]);
-  });
-
-  test('Files for Mosquitto: a device name begins or ends with a space: mapped topics use the device id, as Mosquitto trims lines', () => {
-    const lines = linesOf('gateway', ['pump ', ' pump'], MAPPINGS);
-    expect(lines).toContain('topic write iot/v1/pump /measurements');
-    expect(lines.filter((line) => line.includes('farm'))).toEqual([
-      'topic write farm/gateway/up',
-      ...['gateway', 'pump ', ' pump'].map((name) => `topic write farm/${idOf(name)}/up`),
-    ]);
-  });
 
   test('Files for Mosquitto: the account name is the id of a device: each topic permission is listed once', () => {
     const lines = linesOf(idOf('pump'));

@@ -3,7 +3,6 @@ import { encode } from 'cborg';
 import fc from 'fast-check';
 import { decode } from '../../../../api/ingest/decode/index.ts';
 import { MessageBatch } from '../../../../api/ingest/decode/message-batch.ts';
-import { readMetrics } from '../../../../api/ingest/sparkplug/metrics.ts';
 import type { MeasurementCounts } from '../../../../api/observability/process-stats.ts';
 import { MillraceError } from '../../../../common/errors.ts';
 
@@ -58,28 +57,5 @@ test('Measurement counts: any JSON or CBOR payload: each measurement counts once
       if (cbor) expect(cbor.received).toBe(sum(cbor));
     }),
     { numRuns: 2000 },
-  );
-});
-
-test('Measurement counts: any Sparkplug metrics: each metric counts once as stored, refused, merged or skipped', () => {
-  const metric = fc.record({
-    name: fc.constantFrom(null, 't', 'Node Control/Rebirth'),
-    alias: fc.constantFrom(null, '1', '2'),
-    datatype: fc.constantFrom(0, 3, 10, 11, 12, 16, 22),
-    implied: fc.constantFrom(0, 10),
-    timestamp: fc.constantFrom(null, NOW, 0),
-    value: fc.constantFrom(null, 1, 2.5, true, 'text', Number.NaN),
-    structure: fc.constantFrom(null, 'template', 'bytes'),
-    isTransient: fc.boolean(),
-  });
-  const definitions = { names: new Map([['1', 't']]), datatypes: new Map([['t', 10]]), contested: new Set() };
-  fc.assert(
-    fc.property(fc.array(metric), fc.constantFrom(definitions, null), (metrics, defined) => {
-      const batch = emptyBatch();
-      readMetrics({ metrics, timestamp: NOW } as never, defined as never, batch);
-      const account = batch.measurementCounts();
-      expect(account.received).toBe(metrics.length);
-      expect(account.received).toBe(sum(account));
-    }),
   );
 });

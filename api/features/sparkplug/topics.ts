@@ -1,0 +1,55 @@
+import { EDGE_FILTERS, STATES, STATES_2 } from '../../../schema/sparkplug-topics.ts';
+import type { IngestDoor, ReadRule, TopicReader } from '../../ingest/topics.ts';
+import type { Context } from '../../observability/index.ts';
+import { createSparkplugHandler } from './handler.ts';
+import { Host, Rebirths } from './host.ts';
+import { Sparkplug } from './sparkplug.ts';
+import { createSparkplugStore } from './store.ts';
+
+/** The topics of edge nodes. A process without the setting `SPARKPLUG` only replays their dead letters. */
+export function openEdgeTopics({ config, clock, metrics }: Context, door: IngestDoor): TopicReader {
+  const { devices, decoder, database, send } = door;
+  const requests = metrics.declare.counter(
+    'iot_sparkplug_rebirth_requests_total',
+    'Births that were requested from Sparkplug edge nodes after lost or unreadable messages',
+  );
+  const sparkplug = new Sparkplug({
+    store: createSparkplugStore(database.session),
+    registry: devices.registry,
+    decoder,
+    retry: database.retry,
+    historyDays: config.retention.historyDays,
+    maxMessageBytes: config.ingest.maxMessageBytes,
+    rebirths: new Rebirths({ send, clock, onRequest: () => requests.inc() }),
+  });
+  const host = config.sparkplug ? new Host({ id: config.mqtt.clientId, clock }) : undefined;
+  return {
+    kind: 'sparkplug',
+    handler: createSparkplugHandler({ clock, metrics }, door, sparkplug),
+    isLive: config.sparkplug,
+    subscriptions: subscriptionsOf(host),
+    presence: host,
+    readRule: mayRead,
+    onInterrupted: () => sparkplug.forgetBirths(),
+  };
+}
+
+/**
+ * One process receives all messages of edge nodes. Edge nodes should retain none of these (tck-id-topics-nbirth-mqtt and others). The host
+ * also subscribes to its own state topic, to correct a wrong state from another client
+ * (tck-id-message-flow-hid-sparkplug-state-message-delivered).
+ */
+export const subscriptionsOf = (host: Pick<Host, 'topic'> | undefined) => ({
+  ...(host ? { sole: EDGE_FILTERS, states: [host.topic] } : { former: EDGE_FILTERS }),
+  hint: 'set SPARKPLUG to false if you do not need it',
+});
+
+const COMMAND = /^spBv1\.0\/([^/]+)\/(?:NCMD\/([^/]+)|DCMD\/([^/]+)\/[^/]+)$/;
+
+/** An edge node may subscribe to its commands, and every device to the states of hosts. */
+export const mayRead: ReadRule = (filter, isOwn) => {
+  for (const states of [STATES, STATES_2])
+    if (filter.startsWith(states)) return /^[^/#]+$/.test(filter.slice(states.length));
+  const [, group, nodeItself, nodeOfDevice] = COMMAND.exec(filter) ?? [];
+  return group !== undefined && isOwn(`${group}/${nodeItself ?? nodeOfDevice}`);
+};

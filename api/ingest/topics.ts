@@ -1,0 +1,149 @@
+import type { Topic } from '../../schema/topics.ts';
+import type { Context } from '../observability/index.ts';
+import type { Retry } from '../store/sending/retry.ts';
+import type { Session } from '../store/sending/session.ts';
+import type { DeviceQueue } from './admission/index.ts';
+import type { AwaitingRegistration } from './awaiting-registration.ts';
+import type { DeadLetterBox } from './dead-letter-box.ts';
+import type { MessageDecoder } from './decode/index.ts';
+import type { Devices, Handler, MeasurementStore } from './handlers/index.ts';
+import type { Message, Send } from './pipeline.ts';
+
+/** A topic outside the contract, as a feature reads it. */
+export interface FurtherTopic {
+  kind: string;
+  /** name or id; empty: the payload names the device */
+  device: string;
+  /** Name or id of the device that sends it, if this is another one. Its account may publish, and its messages share one queue. */
+  sender?: string;
+  /** later messages of the queue wait for this one */
+  isBarrier?: boolean;
+}
+
+export type Route = Topic | FurtherTopic;
+
+/** What a feature that reads topics may use of ingest. */
+export interface IngestDoor {
+  devices: Devices;
+  decoder: MessageDecoder;
+  measurements: MeasurementStore;
+  deadLetters: DeadLetterBox;
+  /** messages that wait for the birth of their device */
+  awaitingRegistration: AwaitingRegistration;
+  /** the order of the messages of a device */
+  queue: DeviceQueue;
+  /** for the statements of the feature */
+  database: { session: Session; retry: Retry };
+  /** sends commands to devices */
+  send: Send;
+}
+
+/** Subscriptions at an external broker. */
+export interface Subscriptions {
+  /** One process of the installation receives each message. */
+  shared?: string[];
+  /** Each process receives all messages, and the retained ones. */
+  own?: string[];
+  /** Only this process of the installation receives messages, and no retained ones. */
+  sole?: string[];
+  /** States of this process: it receives messages of other clients only, and no retained ones. */
+  states?: string[];
+  /** Shared filters whose topics another shared filter matches. A session may have them from earlier settings. */
+  covered?: string[];
+  /** other filters of earlier settings */
+  former?: string[];
+  /** for an operator whose broker refuses one of them */
+  hint: string;
+}
+
+interface StateMessage {
+  topic: string;
+  payload: Buffer;
+  qos: 0 | 1;
+  retain: boolean;
+}
+
+/** The state of this process for its senders: online exactly while it receives their messages. */
+export interface PresenceMessages {
+  topic: string;
+  /** of the next connection to an external broker */
+  will: () => StateMessage;
+  birth: () => StateMessage;
+  death: () => StateMessage;
+  /** Further states, only at the embedded broker: a connection to an external broker has one last will. */
+  furtherStates: (online: boolean) => StateMessage[];
+  /** The message of another client wrongly reports this process as offline. */
+  reportsOffline: (payload: Buffer) => boolean;
+  /** for an operator whose broker refuses them */
+  hint: string;
+}
+
+/** Whether an account may subscribe to a filter. `isOwn`: the account may publish for the device. */
+export type ReadRule = (filter: string, isOwn: (device: string) => boolean) => boolean;
+
+/** What a feature brings to read topics. */
+export interface TopicReader {
+  /** of its routes */
+  kind: string;
+  handler: Handler;
+  /** false: this process only replays its messages (default true) */
+  isLive?: boolean;
+  /** Missing: `parseTopic` reads its topics. Otherwise it is asked for topics that the contract does not have. */
+  match?: (topic: string) => FurtherTopic | null;
+  subscriptions?: Subscriptions;
+  presence?: PresenceMessages | undefined;
+  /** of device accounts at the embedded broker, in addition to the topics of the contract */
+  readRule?: ReadRule;
+  /** The connection to the broker broke, or was opened again, so messages may have been missed. */
+  onInterrupted?: () => void;
+  /** No process reads the topic, and the message is dropped. */
+  onUnmatched?: (message: Message) => void;
+}
+
+/** Opens the topics of a feature for a process, or for a command that stores messages. */
+export type OpenTopics = (context: Context, door: IngestDoor) => TopicReader;
+
+const NO_TOPIC = () => null;
+
+/** The topics of all features. */
+export class Topics {
+  readers;
+  /** Of a topic outside the contract. The first reader that matches is used. */
+  match: (topic: string) => FurtherTopic | null;
+
+  constructor(readers: TopicReader[]) {
+    this.readers = readers;
+    const [only = NO_TOPIC, ...others] = readers.flatMap(({ match }) => match ?? []);
+    this.match =
+      others.length === 0
+        ? only
+        : (topic) => {
+            for (const match of [only, ...others]) {
+              const route = match(topic);
+              if (route) return route;
+            }
+            return null;
+          };
+  }
+
+  get subscriptions(): Subscriptions[] {
+    return this.readers.flatMap(({ subscriptions }) => subscriptions ?? []);
+  }
+
+  /** null: no feature publishes the state of this process */
+  get presence(): PresenceMessages | null {
+    return this.readers.find(({ presence }) => presence)?.presence ?? null;
+  }
+
+  get readRules(): ReadRule[] {
+    return this.readers.flatMap(({ readRule }) => readRule ?? []);
+  }
+
+  interrupt = () => {
+    for (const { onInterrupted } of this.readers) onInterrupted?.();
+  };
+
+  noteUnmatched(message: Message) {
+    for (const { onUnmatched } of this.readers) onUnmatched?.(message);
+  }
+}

@@ -1,0 +1,180 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import type { MqttClient } from 'mqtt';
+import { readPresets } from '../../../../api/features/mappings/mappings.ts';
+import { useCredentials } from '../../../support/credentials.ts';
+import { useDirectory } from '../../../support/directory.ts';
+import { readMetric } from '../../../support/metrics.ts';
+import { useTestSystem } from '../../../support/system/use.ts';
+import { until } from '../../../support/until.ts';
+
+/** The test vectors have times of this day, so the clock of the system starts in its evening. */
+const EVENING = Date.parse('2026-11-22T16:00:00.000Z');
+const INSTALLATION = { username: 'operator', password: 'the password of the operator' };
+
+type Vector = {
+  title: string;
+  topic: string;
+  payload: unknown;
+  device?: string;
+  ts?: string;
+  values?: Record<string, number>;
+  units?: Record<string, string>;
+  describes?: { sensor: string; unit?: string };
+};
+
+const VECTORS: Vector[] = readPresets().flatMap(({ name }) =>
+  JSON.parse(readFileSync(new URL(`../../../vectors/mappings/${name}.json`, import.meta.url), 'utf8')),
+);
+
+const directory = useDirectory('mappings');
+const file = join(directory, 'mappings.yaml');
+writeFileSync(
+  file,
+  `mappings:
+${readPresets()
+  .map(({ name }) => `  - use: ${name}`)
+  .join('\n')}
+  - { name: named, topic: lines/+, device: { pointer: /id }, values: [{ pointer: /v, sensor: v }] }
+`,
+);
+
+const began = Date.now();
+const system = useTestSystem({
+  settings: {
+    MQTT_MAPPINGS: file,
+    MQTT_AUTH: 'true',
+    MQTT_USERNAME: INSTALLATION.username,
+    MQTT_PASSWORD: INSTALLATION.password,
+  },
+  clock: () => EVENING + Date.now() - began,
+});
+const credentials = useCredentials(system);
+let installation: MqttClient;
+beforeAll(async () => {
+  installation = await credentials.connect(INSTALLATION.username, INSTALLATION.password);
+});
+
+const publish = (client: MqttClient, topic: string, payload: unknown) =>
+  client.publishAsync(topic, typeof payload === 'string' ? payload : JSON.stringify(payload), { qos: 1 });
+
+const samplesOf = async (device: string, sensor: string): Promise<Array<{ ts: string; value: number }>> =>
+  (
+    await system.get(
+      `/devices/${encodeURIComponent(device)}/sensors/${encodeURIComponent(sensor)}/measurements?from=${EVENING - 86_400_000}&limit=1000`,
+    )
+  ).items;
+
+const isKnown = async (device: string): Promise<boolean> =>
+  (await system.fetch(`/devices/${device}`)).status === 200;
+
+describe('Mapped topic on the embedded broker', () => {
+  test('Mapped topics: examples of all presets: every value is stored with its time, and sensors have their units', async () => {
+    for (const { topic, payload } of VECTORS) await publish(installation, topic, payload);
+    for (const { device = '', ts, values = {}, units = {}, describes } of VECTORS) {
+      for (const [sensor, value] of Object.entries(values)) {
+        const samples = await samplesOf(device, sensor);
+        const expected = ts === undefined ? { value } : { ts, value };
+        expect(samples).toContainEqual(expect.objectContaining(expected));
+      }
+      if (Object.keys(values).length === 0 && !describes) continue;
+      const { sensors } = await system.get(`/devices/${encodeURIComponent(device)}`);
+      const unitOf = (name: string) => sensors.find((sensor: { name: string }) => sensor.name === name)?.unit;
+      for (const [sensor, unit] of Object.entries(units))
+        expect([sensor, unitOf(sensor)]).toEqual([sensor, unit]);
+      if (describes?.unit) expect(unitOf(describes.sensor)).toBe(describes.unit);
+    }
+    expect(
+      await readMetric(
+        system,
+        'iot_ingest_mapped_messages_total{mapping="shelly/notifications",result="skipped"}',
+      ),
+    ).toBe(1);
+    expect((await system.get('/unmatched-topics')).items).toEqual([]);
+    expect((await system.get(`/dead-letters?from=${EVENING}`)).items).toEqual([]);
+  });
+
+  test('Mapped topics: account of a device: messages for other devices are acknowledged and dropped', async () => {
+    const own = await credentials.connectAs('hall');
+    await publish(own, 'zigbee2mqtt/hall', { temperature: 20 });
+    expect(await samplesOf('hall', 'temperature')).toMatchObject([{ value: 20 }]);
+    const denied = await readMetric(system, 'iot_broker_denied_total{action="publish"}');
+    for (const [topic, payload] of [
+      ['zigbee2mqtt/vault', { temperature: 20 }],
+      ['lines/1', { id: 'vault', v: 1 }],
+      [
+        'homeassistant/sensor/x/config',
+        { state_topic: 'zigbee2mqtt/vault', value_template: '{{ value_json.a }}', unit_of_measurement: 'V' },
+      ],
+    ] as const) {
+      const other = await credentials.connectAs(`intruder-${topic.replaceAll('/', '-')}`);
+      // The broker acknowledges and drops the message. Without a PUBACK the client would send it again without end.
+      await publish(other, topic, payload);
+      expect(other.connected).toBe(true);
+    }
+    expect(await isKnown('vault')).toBe(false);
+    expect((await readMetric(system, 'iot_broker_denied_total{action="publish"}')) - denied).toBe(3);
+  });
+
+  test('Mapped topics: account of a gateway: only messages for the devices of its list are stored', async () => {
+    const gateway = await credentials.connectAs('gateway', { devices: ['porch', 'line'] });
+    await publish(gateway, 'zigbee2mqtt/porch', { temperature: 3 });
+    await publish(gateway, 'lines/1', { id: 'line', v: 4 });
+    expect(await samplesOf('porch', 'temperature')).toMatchObject([{ value: 3 }]);
+    expect(await samplesOf('line', 'v')).toMatchObject([{ value: 4 }]);
+    await publish(gateway, 'lines/1', { id: 'another', v: 4 });
+    expect(await isKnown('another')).toBe(false);
+  });
+
+  test('Mapped topics: last will for another device: nothing is stored', async () => {
+    const will = {
+      topic: 'zigbee2mqtt/carport',
+      payload: Buffer.from('{"temperature":1}'),
+      qos: 1,
+      retain: false,
+    };
+    const client = await credentials.connectAs('will', { options: { will: will as never } });
+    const denied = await readMetric(system, 'iot_broker_denied_total{action="publish"}');
+    client.stream.destroy();
+    await until(async () => (await readMetric(system, 'iot_broker_denied_total{action="publish"}')) > denied);
+    expect((await readMetric(system, 'iot_broker_denied_total{action="publish"}')) - denied).toBe(1);
+    expect(await isKnown('carport')).toBe(false);
+  });
+
+  test('Mapped topics: value is a text: a dead letter has the path of the value, and its replay is refused again', async () => {
+    await publish(installation, 'lines/1', { id: 'press', v: 'high' });
+    const query = `/dead-letters?from=${EVENING}&device=press`;
+    const { items } = await system.get(query);
+    expect(items).toMatchObject([{ topic: 'lines/1', codes: { not_numeric: 1 } }]);
+    const found = await system.get(`/dead-letters/${items[0].id}`);
+    expect(found.refused).toMatchObject([{ index: 0, code: 'not_numeric', path: 'v' }]);
+    const response = await system.fetch(`/dead-letters/${items[0].id}/replay`, { method: 'POST' });
+    expect(await response.json()).toMatchObject({ accepted: 0, refused: [{ code: 'not_numeric' }] });
+  });
+
+  test('Mapped topics: client subscribes to a mapped topic: it receives no message, since such a topic may be a command', async () => {
+    const follower = await credentials.connect(INSTALLATION.username, INSTALLATION.password);
+    await follower.subscribeAsync('#', { qos: 1 });
+    const received: string[] = [];
+    follower.on('message', (topic) => received.push(topic));
+    await installation.publishAsync('zigbee2mqtt/hall', '{"temperature":21}', { qos: 1, retain: true });
+    await installation.publishAsync('zigbee2mqtt/hall/set', '{"state":"ON"}', { qos: 1 });
+    await publish(installation, 'iot/v1/hall/measurements', { sensor_id: 'temperature', value: 21 });
+    while (!received.includes('iot/v1/hall/measurements')) {
+      await new Promise((resolve) => follower.once('message', resolve));
+    }
+    const late = await credentials.connect(INSTALLATION.username, INSTALLATION.password);
+    late.on('message', (topic) => received.push(topic));
+    await late.subscribeAsync('zigbee2mqtt/#', { qos: 1 });
+    await late.subscribeAsync('nothing', { qos: 1 });
+    expect(received.filter((topic) => topic.startsWith('zigbee2mqtt'))).toEqual([]);
+  });
+
+  test('MQTT message on an unmatched topic: GET /unmatched-topics lists it with a suggested mapping', async () => {
+    await publish(installation, 'barn/7/climate', { temperature: 3 });
+    expect((await system.get('/unmatched-topics')).items).toMatchObject([
+      { topic: 'barn/7/climate', count: 1, mapping: expect.stringContaining('topic: barn/{device}/climate') },
+    ]);
+  });
+});

@@ -1,0 +1,244 @@
+import type { Device } from '../../../../api/ingest/registry/cache.ts';
+import type { Series } from '../../../../api/ingest/sample-writer.ts';
+import { Random } from '../../../../simulator/random.ts';
+import type { Table } from '../../memory-store/tables.ts';
+import { type MemoryPipeline, startMemoryPipeline } from '../../system/memory-pipeline.ts';
+import { type Packet, type Sent, SimulatedNode, sentName } from './edge-history.ts';
+
+/** Unacknowledged messages that a broker or a node sends again. */
+const IN_FLIGHT = 3;
+
+const MAX_DEAD_LETTERS = 500;
+const DAY_MS = 86_400_000;
+
+/** A node with the state of its connection to Millrace. `late`: a last will that the broker has not published yet. */
+class Way {
+  declare node: SimulatedNode;
+
+  /** The messages that an external broker keeps while Millrace is away. */
+  queue: Packet[] = [];
+  /** The last messages of QoS 1, which may come again. */
+  last: Packet[] = [];
+  late: Packet | null = null;
+  /** Values that Millrace has acknowledged. */
+  acknowledged: Sent[] = [];
+  /** Refused elements. */
+  refused = 0;
+  /** Whether a rebirth command is under way. */
+  isAsked = false;
+  /** Rebirth commands so far. */
+  asked = 0;
+
+  constructor(node: SimulatedNode) {
+    this.node = node;
+  }
+}
+
+/**
+ * Runs histories of edge nodes against one installation in memory, interleaved: births, deaths, data, other aliases, clocks that jump,
+ * messages that come again, and restarts of Millrace, behind either broker.
+ * @returns `recovered`: values stored after their refusal
+ */
+export async function runEdgeHistories({
+  seed,
+  nodes,
+  steps,
+  broker,
+  tables,
+}: {
+  seed: number;
+  /** each has one history */
+  nodes: number;
+  /** of each */
+  steps: number;
+  broker: 'embedded' | 'external';
+  /** of `readMemoryTables` */
+  tables: Map<string, Table>;
+}): Promise<{ faults: string[]; stored: number; refused: number; rebirths: number; recovered: number }> {
+  const random = new Random(seed);
+  const chance = (share: number) => random.uniform() < share;
+  let now = Date.UTC(2026, 10, 25, 12);
+  const clock = () => now;
+  const faults: string[] = [];
+  const stored: Set<string> = new Set();
+  const ways = Array.from(
+    { length: nodes },
+    (_, index) => new Way(new SimulatedNode(`n${index}`, () => random.uniform(), clock)),
+  );
+  const byCommand = new Map(ways.map((way) => [`spBv1.0/g/NCMD/${way.node.id}`, way]));
+
+  function onStored({ name: device }: Device, _: unknown, series: Series[]) {
+    for (const { known, values } of series) {
+      for (const value of values) {
+        if (sentName(value) !== known.name) {
+          faults.push(`${device}: ${value} is a ${sentName(value)}, stored as ${known.name}`);
+        }
+        stored.add(`${device}/${value}`);
+      }
+    }
+  }
+
+  function send(topic: string) {
+    const way = byCommand.get(topic);
+    if (!way) return;
+    way.isAsked = true;
+    way.asked++;
+  }
+
+  const start = (database?: MemoryPipeline['client']) =>
+    startMemoryPipeline({ clock, tables, onStored, send, database });
+  let pipeline = await start();
+  let isAway = false;
+
+  async function deliver(way: Way, packet: Packet, again: boolean = false) {
+    if (packet.qos === 1 && !again) way.last = [...way.last, packet].slice(-IN_FLIGHT);
+    const { topic, payload } = packet;
+    const onRefused = (refused: unknown[]) => {
+      way.refused += refused.length;
+    };
+    await pipeline.accept(topic, payload, { dup: again, onRefused });
+    way.acknowledged.push(...packet.values);
+  }
+
+  async function publish(way: Way, packets: Packet[]) {
+    const work = [];
+    for (const packet of packets) {
+      now += random.uniform() < 0.5 ? 0 : Math.floor(random.uniform() * 400);
+      // The embedded broker is away together with Millrace, so nobody can publish.
+      if (!isAway) work.push(deliver(way, packet));
+      else if (packet.qos === 1) way.queue.push(packet);
+      if (chance(0.5)) await Promise.all(work.splice(0));
+    }
+    await Promise.all(work);
+  }
+
+  /** The unacknowledged messages come again, in order. */
+  async function repeat(way: Way) {
+    for (const packet of way.last.slice(-Math.floor(random.uniform() * (IN_FLIGHT + 1)))) {
+      await deliver(way, packet, true);
+    }
+  }
+
+  async function connect(way: Way) {
+    await publish(way, way.node.connect());
+    if (way.late && chance(0.5)) {
+      await publish(way, [way.late]);
+      way.late = null;
+    }
+    // Some clients send the unacknowledged messages of the previous connection after their first new messages.
+    if (broker === 'embedded' && chance(0.3)) await repeat(way);
+  }
+
+  async function disconnect(way: Way) {
+    const will = way.node.disconnect();
+    if (way.late) await publish(way, [way.late]);
+    way.late = null;
+    if (chance(0.3)) way.late = will;
+    else await publish(way, [will]);
+  }
+
+  async function restart() {
+    if (broker === 'embedded') {
+      for (const way of ways) {
+        if (way.node.isUp) way.node.disconnect();
+        way.late = null;
+      }
+    }
+    await pipeline.stop();
+    isAway = true;
+  }
+
+  async function comeBack() {
+    pipeline = await start(pipeline.client);
+    isAway = false;
+    for (const way of ways) await drain(way);
+  }
+
+  /** The external broker sends unacknowledged messages, then those that waited. */
+  async function drain(way: Way) {
+    if (broker === 'embedded') return;
+    await repeat(way);
+    for (const packet of way.queue.splice(0)) await deliver(way, packet);
+  }
+
+  /** The connection of the subscriber breaks, and births may be missed. */
+  async function interrupt() {
+    pipeline.ingest.topics.interrupt();
+    isAway = true;
+    for (let step = 0; step < nodes / 2; step++) await act(pick());
+    isAway = false;
+    pipeline.ingest.topics.interrupt();
+    for (const way of ways) await drain(way);
+  }
+
+  const pick = () => ways[Math.floor(random.uniform() * ways.length)] as Way;
+
+  async function act(way: Way) {
+    const { node } = way;
+    now += Math.floor(random.uniform() * 2000);
+    if (!node.isUp) {
+      if (broker === 'external' || !isAway) await connect(way);
+      return;
+    }
+    if (way.isAsked && chance(0.3)) {
+      way.isAsked = false;
+      return publish(way, node.beBornAgain(chance(0.1)));
+    }
+    const dice = random.uniform();
+    if (dice < 0.6) {
+      const packet = node.data();
+      if (packet) await publish(way, [packet]);
+    } else if (dice < 0.72) await disconnect(way);
+    else if (dice < 0.8) await publish(way, node.beBornAgain(true));
+    else if (dice < 0.88) await publish(way, node.replaceDevice());
+    else node.jump();
+  }
+
+  for (let step = 0; step < nodes * steps; step++) {
+    await act(pick());
+    if (isAway && chance(2 / nodes)) await comeBack();
+    else if (!isAway && chance(1 / (nodes * 4))) await restart();
+    else if (!isAway && broker === 'external' && chance(1 / (nodes * 5))) await interrupt();
+  }
+  if (isAway) await comeBack();
+  for (const way of ways) {
+    // After a rebirth the data of the node are stored again.
+    await publish(way, way.node.isUp ? way.node.beBornAgain(false) : way.node.connect());
+    way.asked = 0;
+    const packets = [way.node.data(), way.node.data()].flatMap((packet) => packet ?? []);
+    await publish(way, packets);
+    const values = packets.flatMap(({ values }) => values);
+    const missing = values.filter(({ device, value }) => !stored.has(`${device}/${value}`));
+    if (missing.length > 0) faults.push(`${way.node.name}: data after a birth are not stored`);
+  }
+  for (const way of ways) {
+    const missing = way.acknowledged.filter(({ device, value }) => !stored.has(`${device}/${value}`));
+    if (missing.length > way.refused) {
+      faults.push(`${way.node.name}: ${missing.length} values are lost, and ${way.refused} were refused`);
+    }
+  }
+  const before = stored.size;
+  await replayAll(pipeline, now);
+  const recovered = stored.size - before;
+  await pipeline.stop();
+  const refused = ways.reduce((sum, way) => sum + way.refused, 0);
+  const rebirths = ways.reduce((sum, way) => sum + way.asked, 0);
+  return { faults, stored: stored.size, refused, rebirths, recovered };
+}
+
+/** An operator replays all dead letters. @param now epoch ms */
+async function replayAll({ store, ingest }: MemoryPipeline, now: number) {
+  let before = null;
+  do {
+    const range = { from: now - DAY_MS, to: now + DAY_MS };
+    const page = await store.deadLetters.page(range, { before, limit: MAX_DEAD_LETTERS });
+    for (const deadLetter of page.deadLetters) {
+      try {
+        await ingest.replay(deadLetter);
+      } catch (error) {
+        if ((error as { code?: string }).code !== 'not_replayable') throw error;
+      }
+    }
+    before = page.next;
+  } while (before);
+}

@@ -1,0 +1,55 @@
+import { expect, test } from '@jest/globals';
+import { CHANNELS } from '../../../../api/features/sparkplug/channels.ts';
+import { EDGE_FILTERS, parseSparkplugTopic } from '../../../../schema/sparkplug-topics.ts';
+import { parseTopic } from '../../../../schema/topics.ts';
+
+const edge = { node: 'plant/edge-1', command: 'spBv1.0/plant/NCMD/edge-1' };
+
+test.each([
+  ['spBv1.0/plant/NBIRTH/edge-1', { ...edge, type: 'NBIRTH', device: null }],
+  ['spBv1.0/plant/NDATA/edge-1', { ...edge, type: 'NDATA', device: null }],
+  ['spBv1.0/plant/NDEATH/edge-1', { ...edge, type: 'NDEATH', device: null }],
+  ['spBv1.0/plant/DBIRTH/edge-1/press', { ...edge, type: 'DBIRTH', device: 'press' }],
+  ['spBv1.0/plant/DDATA/edge-1/press', { ...edge, type: 'DDATA', device: 'press' }],
+  ['spBv1.0/plant/DDEATH/edge-1/press', { ...edge, type: 'DDEATH', device: 'press' }],
+  // A node has no device, and a device has a node (tck-id-topic-structure-namespace-device-id-associated-message-types).
+  ['spBv1.0/plant/NDATA/edge-1/press', null],
+  ['spBv1.0/plant/DDATA/edge-1', null],
+  // The parser reads no messages of hosts, only those of edge nodes.
+  ['spBv1.0/plant/NCMD/edge-1', null],
+  ['spBv1.0/plant/DCMD/edge-1/press', null],
+  ['spBv1.0/STATE/millrace-1', null],
+  ['spBv1.0/plant/DDATA/edge-1/press/more', null],
+  ['spBv1.0//NDATA/edge-1', null],
+  ['spBv1.0/plant/NDATA/', null],
+  ['spBv1.0/plant/DDATA/edge-1/', null],
+  ['spBv1.0/plant/toString/edge-1', null],
+  ['spBv1.0', null],
+  ['spAv1.0/plant/NDATA/edge-1', null],
+])('Sparkplug topic %s: parsed if it is of an edge node, otherwise null', (topic, expected) => {
+  expect(parseSparkplugTopic(topic)).toEqual(expected);
+});
+
+test('Sparkplug topic: the device name is group, edge node and device, joined with slashes', () => {
+  expect(parseTopic('spBv1.0/plant/DDATA/edge-1/press')?.device).toBe('plant/edge-1/press');
+  expect(parseTopic('spBv1.0/plant/NDATA/edge-1')?.device).toBe('plant/edge-1');
+});
+
+test('Sparkplug topics: all subscription filters: the parser accepts a topic of each filter', () => {
+  const topics = EDGE_FILTERS.map((filter) => filter.replaceAll('+', 'x'));
+  expect(topics.map((topic) => parseSparkplugTopic(topic)?.type)).toEqual([
+    'NBIRTH',
+    'NDATA',
+    'NDEATH',
+    'DBIRTH',
+    'DDATA',
+    'DDEATH',
+  ]);
+});
+
+test('AsyncAPI: the described topics of edge nodes are those that ingest subscribes to', () => {
+  const topics = [CHANNELS.edgeNode, CHANNELS.edgeDevice].flatMap(({ address, parameters }) =>
+    parameters.type.enum.map((type) => address.replace('{type}', type).replaceAll(/{\w+}/g, '+')),
+  );
+  expect(topics).toEqual(EDGE_FILTERS);
+});
