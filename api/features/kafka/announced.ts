@@ -1,10 +1,10 @@
 import { formatTime } from '../../../common/times.ts';
 import { identifyDevice, uuidBytes } from '../../../schema/ids.ts';
+import type { AnnouncedKind } from '../../../schema/kafka/topics.ts';
 import type { AnnouncedKinds } from '../../feature.ts';
 import type { AnnouncedItem, Announcement } from '../../ingest/outbox.ts';
 import { eventId, parseEventId, type Store } from '../../store/index.ts';
 import type { OutboxEntry } from '../../store/outbox.ts';
-import type { AnnouncedKind } from './client/topics.ts';
 
 /**
  * An announcement is a device event, a dead letter or an item of another feature. This file makes Kafka records of announcements, and also

@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { groupOf, type Identity, identifyDevice } from '../../../schema/ids.ts';
-import { type Receiver, startReceiver } from '../../support/features/alarms/alarm-receiver.ts';
 import { openStream } from '../../support/http/event-stream.ts';
+import { type Receiver, startReceiver } from '../../support/http/webhook-receiver.ts';
 import { startAlertmanager } from '../../support/monitoring/servers.ts';
 import { connectDevice, type Device } from '../../support/mqtt/device.ts';
 import { startTestSystem, type TestSystem } from '../../support/system/index.ts';

@@ -5,7 +5,7 @@ import { firstSightFeature } from '../../../api/features/first-sight/index.ts';
 import { createContext } from '../../../api/observability/index.ts';
 import { readSettings } from '../../../common/settings/index.ts';
 import { useCleanUps } from '../../support/clean-ups.ts';
-import { startReceiver } from '../../support/http/alarm-receiver.ts';
+import { startReceiver } from '../../support/http/webhook-receiver.ts';
 import { NO_ENV_FILE } from '../../support/settings.ts';
 import { startMemoryPipeline } from '../../support/system/memory-pipeline.ts';
 import { until } from '../../support/until.ts';

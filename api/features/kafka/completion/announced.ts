@@ -1,4 +1,8 @@
-import { ANNOUNCED_TOPICS, type AnnouncedKind, type CompletedTopic } from '../../../../schema/kafka/topics.ts';
+import {
+  ANNOUNCED_TOPICS,
+  type AnnouncedKind,
+  type CompletedTopic,
+} from '../../../../schema/kafka/topics.ts';
 import type { OutboxEntry } from '../../../store/outbox.ts';
 import { findAnnounced } from '../announced.ts';
 import { outboxDigest, outboxOwner } from '../notes.ts';

@@ -4,8 +4,8 @@ import type { Definition, RuleVersion } from '../../../../api/features/alarms/ru
 import { createSubjects } from '../../../../api/features/alarms/subjects.ts';
 import { createReading } from '../../../../api/history/reading/index.ts';
 import { groupOf, uuidBytes } from '../../../../schema/ids.ts';
-import { startReceiver } from '../../../support/features/alarms/alarm-receiver.ts';
 import { type MemoryAlarms, startMemoryAlarms } from '../../../support/features/alarms/memory-alarms.ts';
+import { startReceiver } from '../../../support/http/webhook-receiver.ts';
 import { until } from '../../../support/until.ts';
 
 const SECOND_MS = 1000;

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { listening } from '../../http/listening.ts';
-import type { Json } from '../../json.ts';
+import type { Json } from '../json.ts';
+import { listening } from './listening.ts';
 
 type Received = { headers: IncomingHttpHeaders; body: string; alarm: Json; event: string };
 
