@@ -2,6 +2,7 @@ import type { Request, RequestHandler } from 'express';
 import { z } from 'zod';
 import { charsetOf } from '../../../common/encodings.ts';
 import { MillraceError } from '../../../common/errors.ts';
+import { formatTime } from '../../../common/times.ts';
 import type { FeatureContext } from '../../feature.ts';
 import type { Operation } from '../../http/contract/operation.ts';
 import {
@@ -86,10 +87,12 @@ export const postImport =
           },
           onProgress: () => {},
         };
-        const { progress, first, mergedLines } = await run(deps, req, format, options);
+        const { progress, range, first, mergedLines } = await run(deps, req, format, options);
         if (!options.dryRun) deps.importedSamples.inc({ format }, progress.samples);
         res.json({
           ...progress,
+          oldest: range && formatTime(range.oldest),
+          newest: range && formatTime(range.newest),
           refused_lines: refused,
           merged_lines: mergedLines,
           first: options.dryRun ? first : [],
