@@ -83,6 +83,10 @@ const API = {
   ...Object.fromEntries(
     features.map((feature) => [`api/features/${feature}/`, [...CORE, ...(OTHER_FEATURES[feature] ?? [])]]),
   ),
+  // The features of a process, as one.
+  'api/running-features.ts': ['api/http/', 'api/ingest/', 'api/observability/', 'api/feature.ts'],
+  // Retires a device in all rooms.
+  'api/retire.ts': ['api/access/', 'api/ingest/', 'api/live/', 'api/running-features.ts'],
   // The list of features.
   'api/features/index.ts': [
     'api/ingest/',
@@ -111,6 +115,8 @@ const API = {
     'api/feature.ts',
     'api/features/index.ts',
     'api/database.ts',
+    'api/running-features.ts',
+    'api/retire.ts',
   ],
   // The commands migrate, roles, drain, credentials and mappings: each command calls a room.
   'api/commands/': [

@@ -15,10 +15,10 @@ export function createApi(
     features,
     mqttPort,
     ...parts
-  }: Omit<CoreParts, 'mqtt'> & { features: Array<{ routes: BoundRoute[] }>; mqttPort: () => number },
+  }: Omit<CoreParts, 'mqtt'> & { features: { routes: BoundRoute[] }; mqttPort: () => number },
 ) {
   const deps = { ...core, ...parts, mqtt: () => mqttItem(core.config, mqttPort()) };
-  const routes = [...bindRoutes(API_ROUTES, deps), ...features.flatMap((feature) => feature.routes)];
+  const routes = [...bindRoutes(API_ROUTES, deps), ...features.routes];
   const router = express.Router();
   const elsewhere = routes.map(({ path }) => path).filter((path) => !path.startsWith(API));
   router.use([API, ...elsewhere.map(addressOf)], noStore, compressAnswers());

@@ -1,6 +1,4 @@
 /** HTTP: the routes, streams and files through which clients reach the other folders of `api/`, and what routes of features need. */
-export { createApi } from './api.ts';
-export { createApp } from './app.ts';
 export { audit } from './audit.ts';
 export { bodyOf, closeUnread, codingOf, readJsonText } from './body.ts';
 export { binaryMessage, type Channel, jsonMessage, NAMED } from './contract/asyncapi.ts';
@@ -10,7 +8,6 @@ export { AnnotationText } from './contract/schemas/index.ts';
 export { Accepted, Refusal } from './contract/schemas/ingest.ts';
 export { LatestItem } from './contract/schemas/latest.ts';
 export { Id, Name, name, pageOf, Time, time, value } from './contract/schemas/shared.ts';
-export { createCursors, cursorSecret } from './cursor.ts';
 export {
   COLUMN_CONTENT,
   exportType,
@@ -20,6 +17,8 @@ export {
   sendEncoded,
   TYPE_OF,
 } from './export.ts';
+export { createGuards } from './guards.ts';
+export { createHttp } from './http.ts';
 export { sendPieces } from './json-pieces.ts';
 export {
   abortOnClose,
@@ -46,7 +45,6 @@ export { findSensor, noSuchDevice } from './routes/devices.ts';
 export { CORE_CONTRACT } from './routes/index.ts';
 export { byNames, selectSensors } from './sensor-selection.ts';
 export { bindRoutes } from './serve.ts';
-export { createHttpServer } from './server.ts';
 export { createStream } from './stream/index.ts';
 export { keyOf } from './stream/latest-cache.ts';
 export { sendTable } from './tables.ts';

@@ -29,6 +29,7 @@ import { type IngestDoor, type OpenTopics, Topics } from './topics.ts';
 
 export { copyBytes } from './admission/index.ts';
 export { AwaitingRegistration, storeWaiting } from './awaiting-registration.ts';
+export { IngestEvents } from './events.ts';
 export { notReplayable, resultOf } from './ingest-result.ts';
 export { arrivalOf, refuseForbidden, toKept } from './pipeline.ts';
 

@@ -81,15 +81,20 @@ export interface Transport {
 export function createLive(
   { config, logger, metrics }: Context,
   {
-    brokerClients,
+    source,
     keepAliveMs,
   }: {
-    brokerClients: BrokerClients;
+    /** null: this process receives no messages from a broker */
+    source: { followers: BrokerClients['followers'] | null; send: Send } | null;
     keepAliveMs: number;
   },
 ) {
   const { mqtt } = config;
   const { topics, isRetained } = config.live;
+  const clients: BrokerClients = {
+    followers: source?.followers ?? NOBODY,
+    send: source?.send ?? (() => {}),
+  };
   const transport: Transport = mqtt.url
     ? new BrokerTransport({
         mqtt,
@@ -98,7 +103,7 @@ export function createLive(
         logger,
         metrics,
       })
-    : createLocalTransport(brokerClients);
+    : createLocalTransport(clients);
   const send: SendLive = (topic, payload, options) => transport.send(topic, payload, options);
   const named = new NamedTopics({
     demand: transport.demandOf(new Set(topics)),
@@ -131,7 +136,7 @@ export function createLive(
     channel(name: string, read: ReadMessage): LiveChannel {
       const topic = liveTopic(name);
       named.reserve(name);
-      brokerClients.followers.reserve(topic);
+      clients.followers.reserve(topic);
       return transport.channel(topic, read);
     },
     checks: transport.checks,

@@ -7,16 +7,16 @@ import type { Logger } from 'pino';
 import type { Config } from '../../common/settings/config.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 
-export { Heartbeat, isSilent, ProcessWatch, processName } from './heartbeat.ts';
+export { isSilent, processName } from './heartbeat.ts';
 export { COMMIT_BUCKETS, END_TO_END_BUCKETS } from './ingest-metrics.ts';
 export { BUCKETS } from './latency-histogram.ts';
 export { createLogger } from './logger.ts';
 export { counted } from './metric-declarations.ts';
 export { prettyDestination } from './pretty-log.ts';
-export { isWell, ProcessHealth } from './process-health.ts';
+export { isWell } from './process-health.ts';
+export { ProcessReports } from './process-reports.ts';
 export { NO_MEASUREMENTS, ProcessStats, parseSnapshot, statsOf, sumOf } from './process-stats.ts';
-export { Readiness } from './readiness.ts';
-export { MAX_UNWATCHED_SPANS, UnwatchedTime, WatchedTime } from './watched-time.ts';
+export { MAX_UNWATCHED_SPANS, UnwatchedTime } from './watched-time.ts';
 
 /** The services that all folders of a process share. The main function of each folder gets this context as its first parameter. */
 export interface Context {

@@ -15,7 +15,7 @@ export interface HealthReport {
   unsettled: { messages: number; oldest_ms: number; standstill_ms: number };
 }
 
-type Unsettled = { unsettled: number; oldestMs: number; standstillMs: number };
+export type Unsettled = { unsettled: number; oldestMs: number; standstillMs: number };
 
 /** The report needs no database, so dashboards get it even while the database is unavailable. */
 export class ProcessHealth {

@@ -7,7 +7,7 @@ import { authorityExpires, OwnCertificate } from './certificate-reload.ts';
 
 /** @throws `bad_settings` if a file has no valid certificate or key */
 export function createTls(
-  { config: { http, mqtt, cql }, logger }: Pick<Context, 'config' | 'logger'>,
+  { config: { http, mqtt, cql }, logger, metrics }: Pick<Context, 'config' | 'logger' | 'metrics'>,
   { everyMs }: { everyMs: number },
 ) {
   const own = (purpose: 'http' | 'mqtt', files: TlsFiles | null) =>
@@ -19,14 +19,11 @@ export function createTls(
     ...authority('cql', 'CQL_TLS_CERT', cql.tls?.cert),
     ...authority('mqtt_ca', 'MQTT_TLS_CA', mqtt.url && mqtt.tlsCa),
   ];
-  return {
-    ...servers,
-
-    states: (): CertificateState[] => [
-      ...Object.values(servers).flatMap((server) => (server ? [server.state] : [])),
-      ...authorities,
-    ],
-  };
+  metrics.certificates(() => [
+    ...Object.values(servers).flatMap((server) => (server ? [server.state] : [])),
+    ...authorities,
+  ]);
+  return servers;
 }
 
 function authority(purpose: string, setting: string, path: string | undefined): CertificateState[] {

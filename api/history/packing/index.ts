@@ -23,12 +23,12 @@ export function createPacking(
   deps: {
     store: Store;
     clockGuard: ClockGuard;
-    /** requests of ingest wait for the congestion window */
-    isPressed: () => boolean;
     pauseMs: number;
   },
 ) {
-  const { store, clockGuard, isPressed, pauseMs } = deps;
+  const { store, clockGuard, pauseMs } = deps;
+  // Requests of ingest that wait for the congestion window go first.
+  const { isPressed } = store.health;
   const { latestGroups, batchDays } = config.retention;
   const behind = new Behind({ clock, batchDays, logger });
   const retry = new Retry({ logger, onRetry: () => metrics.retries.inc() });

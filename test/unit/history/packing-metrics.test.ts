@@ -18,7 +18,6 @@ function createProcess() {
     {
       store: path.store,
       clockGuard: { now: clock } as never,
-      isPressed: () => false,
       pauseMs: 1000,
     },
   );

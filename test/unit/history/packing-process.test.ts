@@ -36,9 +36,8 @@ function createProcess(
   const config = readSettings({ LATEST_GROUPS: String(GROUPS), BATCH_DAYS: '8' }, { envFile: '' });
   const context = createContext({ config, version: 'test', logger: logs.logger, clock });
   const packing = createPacking(context, {
-    store: { ...path.store, ...parts },
+    store: { ...path.store, health: { ...path.store.health, isPressed: () => isPressed }, ...parts },
     clockGuard: { now: clock } as never,
-    isPressed: () => isPressed,
     pauseMs: 1000,
   });
   return {

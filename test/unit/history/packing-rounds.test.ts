@@ -25,7 +25,6 @@ function createProcess(parts?: Partial<Store>) {
   const packing = createPacking(createContext({ config, version: 'test', logger: logs.logger, clock }), {
     store: { ...path.store, ...parts },
     clockGuard: { now: clock } as never,
-    isPressed: () => false,
     pauseMs: 1,
   });
   afterwards(() => packing.stop());

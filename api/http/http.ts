@@ -1,0 +1,32 @@
+import type { Periods } from '../../common/periods.ts';
+import type { OwnCertificate } from '../access/tls/certificate-reload.ts';
+import type { Readiness } from '../observability/readiness.ts';
+import { createApi } from './api.ts';
+import { createApp } from './app.ts';
+import type { Contract } from './contract/openapi.ts';
+import type { RouteContext } from './route.ts';
+import { createHttpServer } from './server.ts';
+
+/** Creates the server of a process. A process with the role `ingest` serves only health and metrics. */
+export function createHttp(
+  core: RouteContext & { readiness: Readiness; version: string; periods: Periods },
+  {
+    contracts,
+    tls,
+    ...parts
+  }: Parameters<typeof createApi>[1] & { contracts: Contract[]; tls: OwnCertificate | null },
+) {
+  const { config, readiness, version, access, logger, metrics, periods } = core;
+  const { host, port } = config.http;
+  const api = config.role === 'ingest' ? null : createApi(core, parts);
+  return createHttpServer({
+    app: createApp({ api, contracts, readiness, version, access, settings: config.http, logger, metrics }),
+    host,
+    port,
+    tls,
+    stopStreams: parts.stream.stop,
+    requestMs: periods.request,
+    stallMs: periods.stall,
+    metrics,
+  });
+}

@@ -1,0 +1,50 @@
+import type { Identity } from '../schema/ids.ts';
+import type { Feature, FeatureContext, RunningFeature } from './feature.ts';
+import type { BoundRoute } from './http/serve.ts';
+import type { Stream } from './http/stream/index.ts';
+import type { IngestEvents } from './ingest/events.ts';
+import type { Device } from './ingest/registry/cache.ts';
+import type { Beat } from './observability/heartbeat.ts';
+
+/** The features of a process. Before `create`, and if the list is empty, each method does nothing. */
+export class RunningFeatures {
+  #running: RunningFeature[] = [];
+
+  /** @throws the error of the first feature that cannot be created, after the store is closed */
+  async create(features: Feature[], core: FeatureContext) {
+    try {
+      for (const feature of features) this.#running.push(await feature.create(core));
+    } catch (error) {
+      await core.store.close();
+      throw error;
+    }
+  }
+
+  /** A feature without a listener costs nothing on the path of a message. */
+  listen(events: IngestEvents, stream: Stream) {
+    for (const { onCommitted, onRegistered, judge } of this.#running) {
+      if (onCommitted) events.on('committed', onCommitted);
+      if (onRegistered) events.on('registered', onRegistered);
+      if (judge) stream.judgeBy(judge);
+    }
+  }
+
+  get routes(): BoundRoute[] {
+    return this.#running.flatMap(({ routes }) => routes);
+  }
+
+  /** @throws the error of the first feature that failed; a second retirement repeats the step of each feature */
+  async retired(identity: Identity, device: Device | null) {
+    for (const { onRetired } of this.#running) await onRetired?.(identity, device);
+  }
+
+  beat = (): Partial<Beat> => Object.assign({}, ...this.#running.map(({ beat }) => beat?.()));
+
+  async start() {
+    for (const feature of this.#running) await feature.start?.();
+  }
+
+  /** A feature that cannot stop does not keep the others from stopping. */
+  stop = (): Promise<Array<PromiseSettledResult<void>>> =>
+    Promise.allSettled(this.#running.map(async (feature) => feature.stop?.()));
+}
