@@ -60,6 +60,7 @@ async function checkWithout(features: string[]): Promise<string | null> {
   try {
     await copyProject(copy);
     await unplug(copy, features);
+    await commit(copy);
     for (const [name, command, ...args] of CHECKS) {
       if ((await run(copy, String(command), args)) !== 0) return name;
     }
@@ -99,6 +100,20 @@ async function unplug(copy: string, features: string[]) {
     if (features.some((name) => isTestOf(path, name)))
       await rm(join(copy, 'test', path), { recursive: true, force: true });
   }
+  const order = join(copy, 'test/support/sequencer.ts');
+  const lines = (await readFile(order, 'utf8')).split('\n');
+  const rest = lines.filter(
+    (line) => !features.some((name) => isTestOf(/'(.+)'/.exec(line)?.[1] ?? '', name)),
+  );
+  await writeFile(order, rest.join('\n'));
+}
+
+/** Tests ask Git for the files and for the commit of the project. */
+async function commit(copy: string) {
+  const author = ['-c', 'user.name=unplug', '-c', 'user.email=unplug@example.org'];
+  await run(copy, 'git', ['init', '--quiet']);
+  await run(copy, 'git', ['add', '--all']);
+  await run(copy, 'git', [...author, 'commit', '--quiet', '--no-verify', '--message', 'unplug']);
 }
 
 /** Such as `unit/features/kafka`, `integration/features/query.test.ts` and `integration/long/features/kafka-registry.test.ts`. */
