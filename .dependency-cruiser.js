@@ -13,7 +13,7 @@ const TOP = {
   // Receives, stores and serves measurements.
   'api/': ['common/', 'schema/'],
   // Knows MQTT and payloads, never CQL. Its `verify/` compares ledgers with the database.
-  'simulator/': ['common/', 'schema/', 'api/store/', 'api/history/reading/', 'api/features/kafka/'],
+  'simulator/': ['common/', 'schema/', 'api/store/', 'api/history/reading/'],
   // Starts the processes of the other folders, and imports only their settings and the records that they store.
   'infra/': ['common/', 'schema/', 'api/store/', 'api/observability/', 'simulator/flags.ts'],
   // Benchmarks of the other folders, and the sizing calculator, which uses constants of the schema and the printing of the benchmarks.
@@ -63,8 +63,6 @@ const API = {
   'api/columns/': ['api/store/', 'api/history/'],
   // Processes a message until its commit: admission, decoding, mappings, registry, handlers, dead letters.
   'api/ingest/': ['api/store/', 'api/observability/'],
-  // Evaluates alarm rules on committed samples, and delivers the alarms.
-  'api/alarms/': ['api/store/', 'api/observability/', 'api/history/', 'api/ingest/'],
   // Publishes committed samples to readers.
   'api/live/': ['api/observability/', 'api/access/', 'api/ingest/'],
   // The embedded broker and the client of an external broker: both receive messages and acknowledge them.
@@ -76,7 +74,6 @@ const API = {
     'api/access/',
     'api/history/',
     'api/columns/',
-    'api/alarms/',
     'api/ingest/',
     'api/live/',
   ],
@@ -89,21 +86,24 @@ const API = {
   // The list of features.
   'api/features/index.ts': [
     'api/ingest/',
+    'api/store/',
     'api/http/',
     'api/feature.ts',
     ...features.map((feature) => `api/features/${feature}/`),
   ],
-  // A replay of dead letters reads the topics of all features.
-  ...(features.includes('dead-letters') && {
-    'api/features/dead-letters/command/': [...CORE, 'api/features/dead-letters/', 'api/features/index.ts'],
-  }),
+  // A command of a feature is a process of its own, which runs with all features.
+  ...Object.fromEntries(
+    features.map((feature) => [
+      `api/features/${feature}/command`,
+      [...CORE, `api/features/${feature}/`, 'api/features/index.ts', ...(OTHER_FEATURES[feature] ?? [])],
+    ]),
+  ),
   // The composition root.
   'api/system.ts': [
     'api/store/',
     'api/observability/',
     'api/access/',
     'api/history/',
-    'api/alarms/',
     'api/ingest/',
     'api/live/',
     'api/mqtt/',
@@ -112,7 +112,7 @@ const API = {
     'api/features/index.ts',
     'api/database.ts',
   ],
-  // The commands migrate, roles, drain, credentials, alarms and dead letters: each command calls a room.
+  // The commands migrate, roles, drain, credentials and mappings: each command calls a room.
   'api/commands/': [
     'api/feature.ts',
     'api/features/index.ts',
@@ -121,15 +121,15 @@ const API = {
     'api/access/',
     'api/history/',
     'api/columns/',
-    'api/alarms/',
     'api/ingest/',
     'api/live/',
     'api/mqtt/',
     'api/database.ts',
     'api/system.ts',
+    'api/features/index.ts',
   ],
   // The entry point of the process.
-  'api/index.ts': ['api/observability/', 'api/commands/', 'api/system.ts'],
+  'api/index.ts': ['api/observability/', 'api/features/index.ts', 'api/commands/', 'api/system.ts'],
 };
 
 /** The modules (here: rooms) of `tools/`, and what each may import besides itself and the folders that `tools/` may import. */
@@ -207,15 +207,13 @@ function pathOf(room) {
 }
 
 /**
- * @param {string} room
- * @param {string[]} allowed
- * @param {string} [within] the rule covers only imports of files below this folder
- * @param {string[]} [inside] rooms inside this room, with rules of their own
+ * @param {string} room @param {string[]} allowed
+ * @param {{ within: string, inner: string[] }} options `within`: the rule covers only files below this folder; `inner`: rooms in this room
  */
-const arrowsFrom = (room, allowed, within = '', inside = []) => ({
+const arrowsFrom = (room, allowed, { within, inner }) => ({
   name: `arrows of ${room}`,
   severity: 'error',
-  from: { path: pathOf(room), pathNot: inside.map(pathOf) },
+  from: { path: pathOf(room), pathNot: inner.map(pathOf) },
   to: {
     dependencyTypesNot: ['core'],
     path: `^${within || '[^/]+/'}`,
@@ -233,8 +231,8 @@ const arrowsIn = (table, within) =>
     const above = rows.slice(0, row).map(([each]) => each);
     const wrong = allowed.find((path) => !above.some((each) => path.startsWith(each)));
     if (wrong) throw new Error(`${wrong} is not above ${room} in its table of .dependency-cruiser.js`);
-    const inside = rows.map(([each]) => each).filter((each) => each !== room && each.startsWith(room));
-    return arrowsFrom(room, allowed, within, inside);
+    const inner = rows.map(([each]) => each).filter((each) => each !== room && each.startsWith(room));
+    return arrowsFrom(room, allowed, { within, inner });
   });
 
 /**
@@ -252,7 +250,12 @@ const doorsFor = (room) => ({
     dependencyTypesNot: ['dynamic-import'],
     path: '^api/[^/]+/',
     // Files of `api/commands/` may be imported directly: each command is a process of its own. `npm start -- --drain` starts one.
-    pathNot: [pathOf(room), '^api/commands/', '^api/[^/]+/index[.][jt]s$', '^api/[^/]+/[^/]+/index[.][jt]s$'],
+    pathNot: [
+      pathOf(room.replace(/command$/, '')),
+      '^api/commands/',
+      '^api/[^/]+/index[.][jt]s$',
+      '^api/[^/]+/[^/]+/index[.][jt]s$',
+    ],
   },
 });
 
@@ -262,7 +265,9 @@ export default {
     ...arrowsIn(API, 'api/'),
     ...arrowsIn(TOOLS, 'tools/'),
     ...arrowsIn(WEB, 'web/'),
-    ...Object.keys(API).map(doorsFor),
+    ...Object.keys(API)
+      .filter((room) => !room.endsWith('/command.ts'))
+      .map(doorsFor),
     {
       name: 'no cycles',
       comment:

@@ -1,5 +1,6 @@
 import type { Periods } from '../common/periods.ts';
 import type { Config } from '../common/settings/config.ts';
+import type { SettingsGroup } from '../common/settings/group.ts';
 import type { Identity } from '../schema/ids.ts';
 import type { Contract } from './http/contract/openapi.ts';
 import { bindRoutes } from './http/index.ts';
@@ -7,11 +8,14 @@ import type { Route, RouteContext } from './http/route.ts';
 import type { BoundRoute } from './http/serve.ts';
 import type { Judge, Stream } from './http/stream/index.ts';
 import type { Publish } from './ingest/index.ts';
+import type { FindAnnounced } from './ingest/outbox.ts';
 import type { Device } from './ingest/registry/cache.ts';
 import type { OpenTopics } from './ingest/topics.ts';
 import type { Beat } from './observability/heartbeat.ts';
 import type { Readiness } from './observability/readiness.ts';
+import type { UnwatchedTime } from './observability/watched-time.ts';
 import type { ClockGuard } from './store/clock-guard.ts';
+import type { Store } from './store/index.ts';
 
 /** The parts of the process that a feature may use. */
 export interface FeatureContext extends RouteContext {
@@ -19,15 +23,27 @@ export interface FeatureContext extends RouteContext {
   /** the live stream of this process */
   stream: Stream;
   readiness: Readiness;
+  watch: {
+    /** whether this process receives samples now, and can commit them */
+    watches: () => boolean;
+    /** periods in which no process received samples */
+    unwatchedTime: Pick<UnwatchedTime, 'read'>;
+  };
+  announced: AnnouncedKinds;
   version: string;
   periods: Periods;
 }
+
+/** Finds the committed items that features announce, by the kind of the announcement. */
+export type AnnouncedKinds = ReadonlyMap<string, FindAnnounced>;
 
 /** What a feature brings to a process. */
 export interface RunningFeature {
   routes: BoundRoute[];
   /** after the commit of a message; it must return at once */
   onCommitted?: Publish | undefined;
+  /** after the commit of a new device, in the process that registered it; it must return at once */
+  onRegistered?: (device: Device) => void;
   /** `device`: as it was registered. A retirement ends after it, and is repeated if it fails. */
   onRetired?: (identity: Identity, device: Device | null) => Promise<void> | void;
   /** judges newest values before readers get them */
@@ -55,9 +71,14 @@ export interface BrokerRights {
  */
 export interface Feature extends Contract {
   name: string;
+  settings?: SettingsGroup[];
+  /** whether events and dead letters are noted in the outbox when they are committed */
+  announces?: (config: Config) => boolean;
   /** topics that ingest reads in addition to those of the contract */
   topics?: OpenTopics;
   brokerRights?: (config: BrokerConfig) => BrokerRights;
+  /** kinds of its announcements in the outbox */
+  announced?: Record<string, (store: Store) => FindAnnounced>;
   create: (core: FeatureContext) => Promise<RunningFeature>;
 }
 

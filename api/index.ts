@@ -7,6 +7,7 @@ import type { Config } from '../common/settings/config.ts';
 import { DATABASE_SETTINGS, readSettings } from '../common/settings/index.ts';
 import { createStatusLine } from '../common/status-line.ts';
 import { drainSession } from './commands/drain.ts';
+import { SETTINGS_GROUPS } from './features/index.ts';
 import { createLogger, prettyDestination } from './observability/index.ts';
 import { startSystem } from './system.ts';
 
@@ -47,7 +48,7 @@ await runCommand(async () => {
   const flags = parseFlags(LINE, process.argv.slice(2));
   // Without this check a job that lacks --drain would start a normal process.
   if (flags['or-none'] && !flags.drain) throw usageError(LINE.command, ['--or-none needs --drain']);
-  const config = readSettings();
+  const config = readSettings(process.env, { groups: SETTINGS_GROUPS });
   const logger = createLogger(config.logLevel, {
     secrets: config.secrets,
     destination: await prettyDestination(config.logFormat),

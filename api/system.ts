@@ -7,10 +7,9 @@ import { Accounts, createCredentialService, revokeBefore } from './access/creden
 import { createAccess } from './access/http/index.ts';
 import type { Rate } from './access/http/rate-limits.ts';
 import { createTls } from './access/tls/index.ts';
-import { createAlarms } from './alarms/index.ts';
 import { openDatabase } from './database.ts';
 import type { FeatureContext, RunningFeature } from './feature.ts';
-import { CONTRACTS, FEATURES, TOPICS } from './features/index.ts';
+import { announcedKinds, CONTRACTS, FEATURES, ingestSlots } from './features/index.ts';
 import { createPacking } from './history/packing/index.ts';
 import { createReading } from './history/reading/index.ts';
 import {
@@ -45,7 +44,7 @@ import type { connectStore } from './store/index.ts';
 const WRONG_TOKENS = { most: 10, windowMs: 60_000 };
 
 /**
- * Starts the database first, then ingest, the message source, packing, live values, alarms and HTTP. A process with the ROLE `http` has no
+ * Starts the database first, then ingest, the message source, packing, live values, features and HTTP. A process with the ROLE `http` has no
  * broker and ingests the measurements that clients post to it. A process with the ROLE `ingest` answers only health checks and metrics.
  * Throws a MillraceError with the reason if the process cannot start.
  */
@@ -71,22 +70,27 @@ export async function startSystem(parts: {
   const tls = createTls(context, { everyMs: periods.certificates });
   // Ingest publishes live changes and sends commands to devices. Publishing and sending need the message source, and the
   // message source needs ingest. Events break this dependency cycle.
-  const events: EventEmitter<{ committed: Parameters<Publish>; command: Parameters<Send>; state: [Device] }> =
-    new EventEmitter();
+  const events: EventEmitter<{
+    committed: Parameters<Publish>;
+    command: Parameters<Send>;
+    state: [Device];
+    registered: [Device];
+  }> = new EventEmitter();
   const { store, clockGuard } = await openDatabase(context, { openStore, clockDifference });
   const ingest = createIngest(context, {
     store,
-    topics: TOPICS,
+    ...ingestSlots(config),
     clockGuard,
     send: (...command) => void events.emit('command', ...command),
     onState: (device) => void events.emit('state', device),
+    onRegistered: (device) => void events.emit('registered', device),
     // The function is bound, so that no wrapper function runs for each message.
     publish: (events.emit as (event: 'committed', ...changed: Parameters<Publish>) => boolean).bind(
       events,
       'committed',
     ),
   });
-  const { outbox, processStats } = ingest;
+  const { processStats } = ingest;
   const features: RunningFeature[] = [];
   metrics.certificates(tls.states);
   const takes = config.role !== 'http';
@@ -130,30 +134,13 @@ export async function startSystem(parts: {
   const reading = createReading(store);
   const watches = () => Boolean(messageSource?.checks.broker().ok) && clockGuard.isTrusted;
   const unwatchedTime = new UnwatchedTime(context, { store: store.watchedTime, everyMs: periods.heartbeat });
-  const alarms = createAlarms(context, {
-    store,
-    reading,
-    clockGuard,
-    ingest,
-    watch: { watches, unwatchedTime },
-    publish: live.publishAlarm,
-    outbox,
-    periods: {
-      rules: periods.alarmRules,
-      absence: periods.absence,
-      recheck: periods.alarmRecheck,
-      recovery: periods.alarmRecovery,
-      deliveries: periods.alarmDeliveries,
-    },
-  });
   const revokeAndRetire = revokeBefore({ retire: ingest.retire, forget: credentials.forget });
   async function retire(device: Identity) {
     const before = await ingest.find(device);
     const isRetired = await revokeAndRetire(device);
     if (isRetired && before) live.remove(before);
+    // Also if the device is already retired: after a failure of this step, a second call of `retire` repeats it.
     for (const { onRetired } of features) await onRetired?.(device, before);
-    // The alarms of the device end even if the device is already retired: if this step fails, a second call of `retire` repeats it.
-    await alarms.endOfDevice(device.bytes);
     return isRetired;
   }
   const processes = new ProcessWatch(context, {
@@ -184,16 +171,30 @@ export async function startSystem(parts: {
     limits: createConcurrencyLimits(MAX_CONCURRENT),
   };
   const stream = createStream({ ...base, stats, resyncMs: periods.heal });
-  const core: FeatureContext = { ...base, stream, clockGuard, readiness, version, periods };
-  for (const feature of FEATURES) features.push(await feature.create(core));
-  for (const { onCommitted, judge } of features) {
+  const core: FeatureContext = {
+    ...base,
+    stream,
+    clockGuard,
+    readiness,
+    watch: { watches, unwatchedTime },
+    announced: announcedKinds(store),
+    version,
+    periods,
+  };
+  try {
+    for (const feature of FEATURES) features.push(await feature.create(core));
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+  for (const { onCommitted, onRegistered, judge } of features) {
     if (onCommitted) events.on('committed', onCommitted);
+    if (onRegistered) events.on('registered', onRegistered);
     if (judge) stream.judgeBy(judge);
   }
   const api = serves
     ? createApi(core, {
         features,
-        alarms,
         credentials,
         retire,
         stats,
@@ -252,7 +253,7 @@ export async function startSystem(parts: {
     // A part that cannot stop must not keep the others from stopping.
     const stopped = [
       ...(await Promise.allSettled([messageSource?.stop(), packing?.stop(), http.stop()])),
-      ...(await Promise.allSettled([alarms.stop(), ...features.map(async (feature) => feature.stop?.())])),
+      ...(await Promise.allSettled(features.map(async (feature) => feature.stop?.()))),
     ];
     ingest.abort();
     processHealth.stop();
@@ -266,7 +267,6 @@ export async function startSystem(parts: {
   try {
     await ingest.start();
     await live.start();
-    await alarms.start();
     for (const feature of features) await feature.start?.();
     await messageSource?.start();
     packing?.start();

@@ -98,8 +98,10 @@ function readFile(dataDir: string): DevAddresses | null {
     if (!Number.isInteger(pid) || pid < 1 || typeof start !== 'string' || start === '') return null;
     const names = new Set(Object.values(SETTINGS_OF_FILE).flat());
     const known = Object.entries(settings).filter(([name]) => names.has(name));
-    // The schema throws when a value is not valid. Then the file counts as damaged.
-    for (const [name, value] of known) SCHEMA.shape[name as keyof typeof SCHEMA.shape].parse(String(value));
+    // The schema throws when a value is not valid. Then the file counts as damaged. A feature checks its own settings.
+    for (const [name, value] of known)
+      if (Object.hasOwn(SCHEMA.shape, name))
+        SCHEMA.shape[name as keyof typeof SCHEMA.shape].parse(String(value));
     return { pid, start, settings: Object.fromEntries(known.map(([name, value]) => [name, String(value)])) };
   } catch {
     return null; // There is no file, or it is damaged. The command uses the defaults.

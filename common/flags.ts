@@ -6,7 +6,7 @@
 import { Command, Option } from 'commander';
 import { durationText, parseDuration } from './durations.ts';
 import { MillraceError } from './errors.ts';
-import { SETTINGS, type Name as SettingName } from './settings/index.ts';
+import { type NamedSetting, SETTINGS, type Name as SettingName } from './settings/index.ts';
 
 export interface Flag {
   /** the value of a duration is in ms, that of a switch is a boolean */
@@ -56,7 +56,7 @@ export interface CommandLine<F extends Record<string, Flag> = Record<string, Fla
   flags: F;
   /** positional arguments; none by default */
   words?: Words;
-  settings?: SettingName[];
+  settings?: HelpSetting[];
 }
 
 /** Positional arguments. `rule` ends an error message: the command takes "one account or more". */
@@ -66,7 +66,7 @@ export type CommandGroup<C extends Commands> = {
   command: string;
   help: string;
   examples: [string, ...string[]];
-  settings?: SettingName[];
+  settings?: HelpSetting[];
   commands: C;
 };
 
@@ -164,7 +164,7 @@ function basicCommand(
     examples,
     flags = {},
     settings = [],
-  }: { help: string; examples: string[]; flags?: Record<string, Flag>; settings?: SettingName[] },
+  }: { help: string; examples: string[]; flags?: Record<string, Flag>; settings?: HelpSetting[] },
   problems: string[],
 ) {
   let text = '';
@@ -198,11 +198,16 @@ function basicCommand(
   });
 }
 
-export function settingsText(names: SettingName[]): string[] {
-  if (names.length === 0) return [];
-  const width = Math.max(...names.map((name) => name.length));
-  const lines = names.map((name) => {
-    const { help = '', fallback, unset } = SETTINGS[name] ?? {};
+/** A setting of a feature comes from `namedSettings`. */
+type HelpSetting = SettingName | NamedSetting;
+
+export function settingsText(settings: HelpSetting[]): string[] {
+  if (settings.length === 0) return [];
+  const named = settings.map((setting) =>
+    typeof setting === 'string' ? { name: setting, ...SETTINGS[setting] } : setting,
+  );
+  const width = Math.max(...named.map(({ name }) => name.length));
+  const lines = named.map(({ name, help = '', fallback, unset }) => {
     const standard = fallback ?? unset;
     return `  ${name.padEnd(width)}  ${help}${standard === undefined ? '' : ` (default: ${standard})`}`;
   });

@@ -25,7 +25,7 @@ export function statusText(
 export function summaryText({ seconds, made, acknowledged, dropped }: Totals) {
   const left = made.samples - acknowledged.samples - dropped.samples;
   return (
-    `${whole.format(made.samples)} samples made, ${whole.format(acknowledged.samples)} acknowledged, ` +
+    `The devices measured ${whole.format(made.samples)} samples: ${whole.format(acknowledged.samples)} acknowledged, ` +
     `${whole.format(dropped.samples)} dropped, ${whole.format(left)} left unacknowledged ` +
     `in ${tenths.format(seconds)} s: ${shown(acknowledged.samples / seconds)} samples/s`
   );

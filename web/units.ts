@@ -226,6 +226,10 @@ export function readNumber(text: string | null): number | null {
 /** Returns the scale for differences, such as a change per second, which have no offset. */
 export const differenceScale = (scale: Scale): Scale => ({ ...scale, offset: 0 });
 
+/** Writes a measured value in the shown unit, without digits that are noise. */
+export const roundedText = (scale: Scale, sent: number): string =>
+  `${Number(toShown(scale, sent).toPrecision(6))} ${scale.unit}`.trim();
+
 /** Significant digits of a limit. Sent limits have more digits, so that the shown limit can be restored from the sent limit. */
 const DIGITS = { sent: 14, shown: 12 };
 

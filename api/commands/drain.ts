@@ -5,7 +5,7 @@ import { MillraceError } from '../../common/errors.ts';
 import { PERIODS_MS, type Periods } from '../../common/periods.ts';
 import type { Config } from '../../common/settings/config.ts';
 import { openDatabase } from '../database.ts';
-import { TOPICS } from '../features/index.ts';
+import { ingestSlots } from '../features/index.ts';
 import { createIngest } from '../ingest/index.ts';
 import { createSubscriber, unsubscribe } from '../mqtt/external/index.ts';
 import { createContext } from '../observability/index.ts';
@@ -42,7 +42,7 @@ export async function drainSession(deps: {
   const context = createContext({ config, version, logger });
   const database = await openDatabase(context);
   const { store } = database;
-  const ingest = createIngest(context, { ...database, topics: TOPICS });
+  const ingest = createIngest(context, { ...database, ...ingestSlots(config) });
   const { progress } = ingest;
   let settled = 0;
   let receivedAt = performance.now();

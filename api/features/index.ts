@@ -1,13 +1,18 @@
-import type { Feature } from '../feature.ts';
+import type { Config } from '../../common/settings/config.ts';
+import type { SettingsGroup } from '../../common/settings/group.ts';
+import { SETTINGS, type Setting } from '../../common/settings/schema.ts';
+import type { AnnouncedKinds, Feature } from '../feature.ts';
 import type { Contract } from '../http/contract/openapi.ts';
 import { CORE_CONTRACT } from '../http/index.ts';
 import type { Route } from '../http/route.ts';
-import type { OpenTopics } from '../ingest/topics.ts';
+import type { Store } from '../store/index.ts';
+import { alarmsFeature } from './alarms/index.ts';
 import { annotationsFeature } from './annotations/index.ts';
 import { baselinesFeature } from './baselines/index.ts';
 import { changesFeature } from './changes/index.ts';
 import { deadLettersFeature } from './dead-letters/index.ts';
 import { exportFeature } from './export/index.ts';
+import { firstSightFeature } from './first-sight/index.ts';
 import { homeAssistantFeature } from './home-assistant/index.ts';
 import { importFeature } from './import/index.ts';
 import { kafkaFeature } from './kafka/index.ts';
@@ -20,11 +25,13 @@ import { sparkplugFeature } from './sparkplug/index.ts';
 
 /** A line switches its feature on. */
 export const FEATURES: Feature[] = [
+  alarmsFeature,
   annotationsFeature,
   baselinesFeature,
   changesFeature,
   deadLettersFeature,
   exportFeature,
+  firstSightFeature,
   homeAssistantFeature,
   importFeature,
   kafkaFeature,
@@ -36,8 +43,28 @@ export const FEATURES: Feature[] = [
   sparkplugFeature,
 ];
 
-export const TOPICS: OpenTopics[] = FEATURES.flatMap(({ topics }) => topics ?? []);
-
 export const CONTRACTS: Contract[] = [CORE_CONTRACT, ...FEATURES];
 
 export const ROUTES: Route[] = CONTRACTS.flatMap(({ routes = [] }) => routes);
+
+export const SETTINGS_GROUPS: SettingsGroup[] = FEATURES.flatMap(({ settings = [] }) => settings);
+
+export const ALL_SETTINGS: Record<string, Setting> = Object.assign(
+  {},
+  SETTINGS,
+  ...SETTINGS_GROUPS.map(({ settings }) => settings),
+);
+
+/** Processes that run only a command also get these, because what they commit must reach the features too. */
+export const ingestSlots = (config: Config) => ({
+  topics: FEATURES.flatMap(({ topics }) => topics ?? []),
+  isAnnounced: FEATURES.some(({ announces }) => announces?.(config)),
+});
+
+export const announcedKinds = (store: Store): AnnouncedKinds =>
+  new Map(
+    FEATURES.flatMap(({ announced = {} }) => Object.entries(announced)).map(([kind, create]) => [
+      kind,
+      create(store),
+    ]),
+  );

@@ -12,17 +12,13 @@ const NOT_BUILT = `<!doctype html><html lang="en"><title>Millrace</title>
 <p>The dashboard is not built. Run <code>npm run build</code>, then reload this page.</p>
 <p>The latest values are at <a href="/api/v1/latest">/api/v1/latest</a>.</p></html>`;
 
-/** `web/routes.ts` lists the same addresses, and a test compares the two lists. */
+/** Of the core. `web/routes.ts` knows the same addresses, and a test compares them. */
 export const VIEWS = [
   '/',
   '/devices/:device',
   '/devices/:device/sensors/:sensor',
   '/compare',
-  '/changes',
   '/pipeline',
-  '/dead-letters',
-  '/alarms',
-  '/import',
   '/credentials',
 ];
 
@@ -44,11 +40,18 @@ const ASSET_HEADERS = {
  * Serves the page that `npm run build` has written for every view, and its files below `/assets`, compressed. At an unknown address, a
  * browser gets the dashboard's page "not found". Other clients go to the next router.
  */
-export function createDashboard({ dir = DASHBOARD_DIR }: { dir?: string } = {}): express.Router {
+export function createDashboard({
+  dir = DASHBOARD_DIR,
+  views = VIEWS,
+}: {
+  dir?: string;
+  /** addresses of the page */
+  views?: string[];
+} = {}): express.Router {
   const router = express.Router();
   const page = createPage(dir);
 
-  for (const path of VIEWS) {
+  for (const path of views) {
     router.get(path, page(200));
     router.all(path, (_request, response) => {
       response.set('Allow', 'GET, HEAD');

@@ -9,7 +9,7 @@ export { json, PAGED, REFUSAL_CODES } from './contract/operation.ts';
 export { AnnotationText } from './contract/schemas/index.ts';
 export { Accepted, Refusal } from './contract/schemas/ingest.ts';
 export { LatestItem } from './contract/schemas/latest.ts';
-export { Id, Name, name, pageOf, Time, value } from './contract/schemas/shared.ts';
+export { Id, Name, name, pageOf, Time, time, value } from './contract/schemas/shared.ts';
 export { createCursors, cursorSecret } from './cursor.ts';
 export {
   COLUMN_CONTENT,
@@ -34,10 +34,12 @@ export {
   digits,
   fields,
   parseDevice,
+  parseSensor,
   parseTimeParameter,
   rangeAt,
   readParameters,
   readQuery,
+  timeOf,
 } from './parameters.ts';
 export { answerResult } from './problems.ts';
 export { findSensor, noSuchDevice } from './routes/devices.ts';

@@ -8,8 +8,7 @@ import { MillraceError } from '../../common/errors.ts';
  * (`pages`), a series as JSON (`points`) and a query in PromQL (`promql`) wait instead.
  *
  * The requests are long for these reasons: An export reads ahead for its client. An import holds up to 32 MB of samples. A
- * series may read a year. A query may read thousands of sensors, and a test of an alarm rule fifty. A stream is written to until
- * it ends.
+ * series may read a year. A query may read thousands of sensors. A stream is written to until it ends.
  */
 export const MAX_CONCURRENT = {
   streams: 2000,

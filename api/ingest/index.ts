@@ -40,6 +40,8 @@ export type Publish = (device: Device, changed: Sensor[], series: Series[]) => v
 
 type Deps = {
   store: Store;
+  /** Device events and dead letters are noted in the outbox, from which a feature publishes them. */
+  isAnnounced: boolean;
   /** of features; default: only the topics of the contract are read */
   topics?: OpenTopics[];
   /** default: does nothing */
@@ -48,6 +50,8 @@ type Deps = {
   publish?: Publish;
   /** a device went online or offline; default: does nothing */
   onState?: (device: Device) => void;
+  /** a new device was committed; default: does nothing */
+  onRegistered?: (device: Device) => void;
   /** compared with the clock of the database */
   clockGuard: ClockGuard;
 };
@@ -121,7 +125,7 @@ export function createIngest(context: Context, deps: Deps) {
     setSampleObserver: (observer: SampleObserver | null) => measurements.setSampleObserver(observer),
     /** From memory, with the newest values that this process committed. */
     peek: (id: string) => registry.cache.peek(id),
-    /** null: the Kafka stream is off */
+    /** null: no feature reads it */
     outbox,
     processStats,
     /** unsettled messages of `handleMessage` */
@@ -153,18 +157,24 @@ export function createIngest(context: Context, deps: Deps) {
 /** The stations of a message on its way to the commit. */
 function createPath(context: Context, deps: Deps, historyMs: number) {
   const { config, clock, logger, metrics } = context;
-  const { store, send = () => {}, publish = () => {}, onState = () => {}, clockGuard } = deps;
+  const { store, isAnnounced, send = () => {}, publish = () => {}, onState = () => {}, clockGuard } = deps;
   const { autoRegister, autoRegisterMax, maxClockSkewMs, relativeTimes, tsUnitMs } = config.ingest;
   const groups = config.retention.latestGroups;
   const { retry } = store;
   const processStats = new ProcessStats({ clock, pressure: store.health.pressure });
   const limits = { autoRegister, autoRegisterMax };
-  const registry = new Registry({ store: store.write.registry, groups, limits, retry, clock });
+  const registry = new Registry({
+    store: store.write.registry,
+    groups,
+    limits,
+    retry,
+    clock,
+    onRegistered: deps.onRegistered,
+  });
   const clocks = new ClockNotices({ logger });
   const births = new Births({ registry, store: store.write.registry, retry, clock, clocks });
   const notices = new RefusalNotices({ logger });
-  // Processes that run only a command also get an outbox, because their commits must reach Kafka too.
-  const outbox = config.stream.kafka ? new Outbox({ store: store.write.outbox, clock }) : null;
+  const outbox = isAnnounced ? new Outbox({ store: store.write.outbox, clock }) : null;
   const deadLetters = createDeadLetterBox({
     store: store.deadLetters,
     registry,

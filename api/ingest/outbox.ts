@@ -1,11 +1,23 @@
 import { bucketOf } from '../../schema/rules.ts';
-import type { Alarm } from '../store/alarms/episodes.ts';
 import type { StoredDeadLetter } from '../store/dead-letters/dead-letter.ts';
 import type { DeviceEvent } from '../store/events.ts';
 import type { OutboxStore } from '../store/outbox.ts';
 
 /**
- * A device event, a dead letter, or a change of an alarm, sent to Kafka after its commit. Samples have no announcement.
+ * A committed item as it is streamed. `key`: items with the same key stay in their order. `times`: members of `content` that are instants, in
+ * epoch ms.
+ */
+export interface AnnouncedItem {
+  key: string;
+  content: Record<string, unknown>;
+  times: string[];
+}
+
+/** By the id of an announcement. null: the item is not committed, has changed since, or has expired. */
+export type FindAnnounced = (id: string) => Promise<AnnouncedItem | null>;
+
+/**
+ * A device event, a dead letter, or an item of a feature, streamed after its commit. Samples have no announcement.
  * `group`: part of the partition key of the outbox.
  */
 export type Announcement =
@@ -17,7 +29,8 @@ export type Announcement =
       event: DeviceEvent;
     }
   | { kind: 'dead_letter'; id: string; group: number; deadLetter: StoredDeadLetter }
-  | { kind: 'alarm'; id: string; group: number; event: string; alarm: Alarm };
+  /** the feature names the kind */
+  | { kind: string; id: string; group: number; item: AnnouncedItem };
 
 /** Its outbox row is written. `noticed`: epoch ms of the start of the hour in which the row was written */
 export type Noted = { announcement: Announcement; noticed: number };

@@ -7,17 +7,17 @@ import type { Config } from '../../common/settings/config.ts';
 import { brokerOptions } from '../access/index.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { Hub, type Listener } from './hub.ts';
-import type { AlarmListener, StatsListener, Transport } from './index.ts';
+import type { ChannelListener, LiveChannel, StatsListener, Transport } from './index.ts';
 import { Announcer, Interest } from './interest.ts';
 import {
-  ALARMS,
   EVERY_PROCESS,
   EVERY_READER,
   isFurtherTopic,
   type LiveItem,
   liveDevice,
   liveTopic,
-  readAlarm,
+  type ReadMessage,
+  readChannel,
   readerOf,
   readerTopic,
   readItems,
@@ -42,7 +42,8 @@ export class BrokerTransport implements Transport {
   #client;
   #outbox;
   #statsListener: StatsListener | undefined;
-  #alarmListeners: Set<AlarmListener> = new Set();
+  /** By topic. */
+  #channels: Map<string, { read: ReadMessage; listeners: Set<ChannelListener> }> = new Map();
   #standing = Promise.resolve();
   #refused = false;
   #publishesAll;
@@ -85,7 +86,7 @@ export class BrokerTransport implements Transport {
       await this.#subscribe([
         ...this.#hub.devices.map(liveTopic),
         ...(this.#statsListener ? [EVERY_PROCESS] : []),
-        ...(this.#alarmListeners.size > 0 ? [ALARMS] : []),
+        ...this.#followedChannels(),
         ...(this.#publishesAll ? [] : [EVERY_READER]),
       ]);
       if (this.listening) this.#announcer.change();
@@ -95,7 +96,12 @@ export class BrokerTransport implements Transport {
     this.#client.on('close', () => drops.forget());
     this.#client.on('error', (error) => logger.debug({ reason: error.message }, 'live connection'));
     this.#client.on('message', (topic, payload, packet) => {
-      if (drops.receive(topic, payload) || isFurtherTopic(topic)) return;
+      if (drops.receive(topic, payload)) return;
+      if (isFurtherTopic(topic)) {
+        const channel = this.#channels.get(topic);
+        if (channel && !receiveMessage(channel, payload)) metrics.live.inc({ result: 'ignored' });
+        return;
+      }
       const reader = readerOf(topic);
       if (reader !== null) {
         if (!this.#interest.receive(reader, payload)) metrics.live.inc({ result: 'ignored' });
@@ -103,11 +109,9 @@ export class BrokerTransport implements Transport {
       }
       const process = statsProcess(topic);
       const isOurs =
-        topic === ALARMS
-          ? this.#receiveAlarm(payload)
-          : process === null
-            ? this.#receive(liveDevice(topic), payload, packet)
-            : process !== '' && this.#statsListener?.(process, payload);
+        process === null
+          ? this.#receive(liveDevice(topic), payload, packet)
+          : process !== '' && this.#statsListener?.(process, payload);
       if (!isOurs) metrics.live.inc({ result: 'ignored' });
     });
   }
@@ -165,13 +169,16 @@ export class BrokerTransport implements Transport {
     this.#standing = this.#standing.then(() => this.#subscribe([EVERY_PROCESS]));
   }
 
-  publishAlarm(message: object) {
-    this.#outbox.put(ALARMS, JSON.stringify(message));
-  }
-
-  onAlarm(listener: AlarmListener) {
-    this.#alarmListeners.add(listener);
-    this.#standing = this.#standing.then(() => this.#subscribe([ALARMS]));
+  channel(topic: string, read: ReadMessage): LiveChannel {
+    const listeners: Set<ChannelListener> = new Set();
+    this.#channels.set(topic, { read, listeners });
+    return {
+      publish: (message) => void this.#outbox.put(topic, JSON.stringify(message)),
+      subscribe: (listener) => {
+        listeners.add(listener);
+        this.#standing = this.#standing.then(() => this.#subscribe([topic]));
+      },
+    };
   }
 
   /** Called after reconnects, because changes may be missing then. */
@@ -229,10 +236,8 @@ export class BrokerTransport implements Transport {
       this.#logger.warn({}, 'the broker does not let us subscribe to live changes; they are read instead');
   }
 
-  #receiveAlarm(payload: Buffer): boolean {
-    const alarm = readAlarm(payload);
-    if (alarm !== null) for (const listener of this.#alarmListeners) listener(alarm);
-    return alarm !== null;
+  #followedChannels(): string[] {
+    return [...this.#channels].filter(([, { listeners }]) => listeners.size > 0).map(([topic]) => topic);
   }
 
   #receive(device: string, payload: Buffer, packet: IPublishPacket) {
@@ -241,6 +246,16 @@ export class BrokerTransport implements Transport {
     this.#hub.publish(device, items, performance.now() - waitedMs(packet));
     return true;
   }
+}
+
+/** @returns false: the message is not valid */
+function receiveMessage(
+  { read, listeners }: { read: ReadMessage; listeners: Set<ChannelListener> },
+  payload: Buffer,
+): boolean {
+  const message = readChannel(payload, read);
+  if (message !== null) for (const listener of listeners) listener(message);
+  return message !== null;
 }
 
 /** Topic on which Mosquitto reports how many messages it has dropped since its start, because the queue of a client was full. */

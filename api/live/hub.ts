@@ -1,10 +1,9 @@
-import type { AlarmListener, BrokerClients, Transport } from './index.ts';
-import { ALARMS, EVERY_DEVICE, type LiveItem, liveTopic, statsTopic } from './messages.ts';
+import type { BrokerClients, ChannelListener, Transport } from './index.ts';
+import { EVERY_DEVICE, type LiveItem, liveTopic, statsTopic } from './messages.ts';
 
 /** For a single process. Readers and clients of the embedded broker receive a change in the same iteration of the event loop. */
 export function createLocalTransport(brokerClients: BrokerClients): Transport {
   const hub = new Hub();
-  const alarmListeners: Set<AlarmListener> = new Set();
 
   return {
     isWanted: (device) => hub.hasSubscribers(device) || brokerClients.followers.any,
@@ -48,13 +47,17 @@ export function createLocalTransport(brokerClients: BrokerClients): Transport {
     // There are no other processes, so no statistics arrive.
     onStats() {},
 
-    publishAlarm(message) {
-      const alarm = JSON.stringify(message);
-      for (const listener of alarmListeners) listener(alarm);
-      if (brokerClients.followers.any) brokerClients.send(ALARMS, Buffer.from(alarm));
+    channel(topic) {
+      const listeners: Set<ChannelListener> = new Set();
+      return {
+        publish(message) {
+          const text = JSON.stringify(message);
+          for (const listener of listeners) listener(text);
+          if (brokerClients.followers.any) brokerClients.send(topic, Buffer.from(text));
+        },
+        subscribe: (listener) => void listeners.add(listener),
+      };
     },
-
-    onAlarm: (listener) => void alarmListeners.add(listener),
 
     // No change is lost within a process.
     onMissed: () => () => {},

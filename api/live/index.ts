@@ -4,7 +4,7 @@ import type { Context } from '../observability/index.ts';
 import type { Check } from '../observability/readiness.ts';
 import { BrokerTransport } from './broker-transport.ts';
 import { createLocalTransport, type Listener } from './hub.ts';
-import type { LiveItem } from './messages.ts';
+import { type LiveItem, liveTopic, type ReadMessage } from './messages.ts';
 import {
   type Demand,
   type NamedFollower,
@@ -21,19 +21,32 @@ export { EVERY_DEVICE, FIRST_FURTHER_LEVEL, isFurtherTopic, isStatsTopic, reache
 export interface BrokerClients {
   /**
    * `any`: whether a client subscribes to `iot/live/...`; `anyAsking`: whether the filter of any client asks
-   * for named topics (`named-topics.ts`); `ask`: whether the filter of any client asks for this named topic
+   * for named topics (`named-topics.ts`); `ask`: whether the filter of any client asks for this named topic; `reserve`: this topic is
+   * no named topic
    */
-  followers: { any: boolean; anyAsking: boolean; ask: (topic: string) => boolean };
+  followers: {
+    any: boolean;
+    anyAsking: boolean;
+    ask: (topic: string) => boolean;
+    reserve: (topic: string) => void;
+  };
   send: Send;
 }
 
 /** For an external broker, which does not report its subscribers. */
-export const NOBODY = { any: false, anyAsking: false, ask: () => false };
+export const NOBODY = { any: false, anyAsking: false, ask: () => false, reserve() {} };
 
 /** returns false if the snapshot is not valid */
 export type StatsListener = (process: string, snapshot: Buffer) => boolean;
 
-export type AlarmListener = (alarm: string) => void;
+/** `message`: JSON in one line */
+export type ChannelListener = (message: string) => void;
+
+/** Messages of a feature on `iot/live/NAME`, from the process that publishes them to all processes that subscribe. */
+export interface LiveChannel {
+  publish: (message: object) => void;
+  subscribe: (listener: ChannelListener) => void;
+}
 
 /** Carries live changes from the process that commits them to the processes that serve readers. */
 export interface Transport {
@@ -52,8 +65,7 @@ export interface Transport {
   publishStats: (process: string, snapshot: string) => void;
   /** snapshots of all processes, possibly including this process */
   onStats: (listener: StatsListener) => void;
-  publishAlarm: (message: object) => void;
-  onAlarm: (listener: AlarmListener) => void;
+  channel: (topic: string, read: ReadMessage) => LiveChannel;
   /** called when changes may have been missed and now arrive again; returns a function that removes the listener */
   onMissed: (listener: () => void) => () => void;
   checks: Record<string, () => Check>;
@@ -112,8 +124,16 @@ export function createLive(
     publishStats: ((process, snapshot) =>
       transport.publishStats(process, snapshot)) satisfies Transport['publishStats'],
     onStats: ((listener) => transport.onStats(listener)) satisfies Transport['onStats'],
-    publishAlarm: ((message) => transport.publishAlarm(message)) satisfies Transport['publishAlarm'],
-    onAlarm: ((listener) => transport.onAlarm(listener)) satisfies Transport['onAlarm'],
+    /**
+     * Must be called before the first message. `name`: last level of the topic `iot/live/NAME`. `read` checks a message that comes from the
+     * broker, where other clients may publish.
+     */
+    channel(name: string, read: ReadMessage): LiveChannel {
+      const topic = liveTopic(name);
+      named.reserve(name);
+      brokerClients.followers.reserve(topic);
+      return transport.channel(topic, read);
+    },
     checks: transport.checks,
     start: () => transport.start(),
     async stop() {

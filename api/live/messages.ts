@@ -60,18 +60,19 @@ export const EVERY_DEVICE = '+';
 
 export const liveTopic = (device: string) => PREFIX + device;
 
-/** No device has this topic: `named-topics.ts` does not use it as a name. */
-export const ALARMS = `${PREFIX}alarms`;
+/** In bytes. A larger message of a channel is not valid. */
+const MAX_CHANNEL_BYTES = 16 * 1024;
 
-/** In bytes. The texts of an alarm are limited, so a larger message is not valid. */
-const MAX_ALARM_BYTES = 16 * 1024;
+/** @returns the known members of a parsed message; null: not valid. It may throw for a message that is not valid. */
+// biome-ignore lint/suspicious/noExplicitAny: any client may have sent it, so it is any JSON
+export type ReadMessage = (message: any) => object | null;
 
-/** @returns JSON of a change of an alarm, in one line; null: not valid */
-export function readAlarm(payload: Buffer): string | null {
+/** @returns JSON in one line; null: not valid */
+export function readChannel(payload: Buffer, read: ReadMessage): string | null {
+  if (payload.length > MAX_CHANNEL_BYTES) return null;
   try {
-    const { event, alarm } = JSON.parse(payload.toString());
-    const isValid = typeof event === 'string' && typeof alarm?.alarm_id === 'string';
-    return isValid && payload.length <= MAX_ALARM_BYTES ? JSON.stringify({ event, alarm }) : null;
+    const message = read(JSON.parse(payload.toString()));
+    return message && JSON.stringify(message);
   } catch {
     return null;
   }
@@ -112,12 +113,9 @@ export const FIRST_FURTHER_LEVEL = 3;
 
 const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
+/** A named topic (`named-topics.ts`), or the topic of a channel. */
 export const isFurtherTopic = (topic: string) =>
-  topic.startsWith(PREFIX) &&
-  topic !== ALARMS &&
-  !isStatsTopic(topic) &&
-  readerOf(topic) === null &&
-  !ID.test(liveDevice(topic));
+  topic.startsWith(PREFIX) && !isStatsTopic(topic) && readerOf(topic) === null && !ID.test(liveDevice(topic));
 
 export const liveDevice = (topic: string): string => topic.slice(PREFIX.length);
 

@@ -49,6 +49,8 @@ export class NamedTopics {
   #send;
   #isRetained;
   #followers: NamedFollower[] = [];
+  /** Levels of other topics, first those of statistics and announcements of processes. The topic of a device must not use them. */
+  #reserved = new Set(['stats', 'readers']);
   /** values are published even if no client asks for them */
   isAlways;
   #deviceTopics: Map<string, { device: string | null; topic: string }> = new Map();
@@ -68,6 +70,11 @@ export class NamedTopics {
     this.#send = send;
     this.#isRetained = isRetained;
     this.isAlways = isRetained;
+  }
+
+  /** `level`: after `iot/live`. Must be called before the first message. */
+  reserve(level: string) {
+    this.#reserved.add(level);
   }
 
   follow(follower: NamedFollower) {
@@ -126,9 +133,14 @@ export class NamedTopics {
     const { device, device_id } = item;
     const known = this.#deviceTopics.get(device_id);
     if (known?.device === device) return known.topic;
-    const topic = liveTopic(deviceLevel(item));
+    const topic = liveTopic(this.#deviceLevel(item));
     remember(this.#deviceTopics, device_id, { device, topic });
     return topic;
+  }
+
+  #deviceLevel({ device, device_id }: Pick<LiveItem, 'device' | 'device_id'>): string {
+    const isName = device !== null && !this.#reserved.has(device) && identifyDevice(device)?.id === device_id;
+    return isName ? levelOf(device) : device_id;
   }
 
   #sensorTopic(above: string, item: LiveItem): string {
@@ -147,14 +159,6 @@ function remember<T>(topics: Map<string, T>, id: string, topic: T) {
   if (topics.size >= MAX_TOPICS) topics.clear();
   topics.set(id, topic);
 }
-
-/** Levels for statistics of processes, for announcements of processes, and for alarms. The topic of a device must not use them. */
-const RESERVED = new Set(['stats', 'readers', 'alarms']);
-
-const deviceLevel = ({ device, device_id }: Pick<LiveItem, 'device' | 'device_id'>): string =>
-  device !== null && !RESERVED.has(device) && identifyDevice(device)?.id === device_id
-    ? levelOf(device)
-    : device_id;
 
 const sensorLevel = ({ device_id, name, sensor_id }: LiveItem): string =>
   name !== null && identifySensor(device_id, name)?.id === sensor_id ? levelOf(name) : sensor_id;

@@ -8,6 +8,7 @@ import type { Config } from '../../common/settings/config.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 
 export { Heartbeat, isSilent, ProcessWatch, processName } from './heartbeat.ts';
+export { COMMIT_BUCKETS, END_TO_END_BUCKETS } from './ingest-metrics.ts';
 export { BUCKETS } from './latency-histogram.ts';
 export { createLogger } from './logger.ts';
 export { counted } from './metric-declarations.ts';

@@ -1,11 +1,5 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import {
-  COMMIT_BUCKETS,
-  declareCommits,
-  declareMessages,
-  declareRefusals,
-  END_TO_END_BUCKETS,
-} from './ingest-metrics.ts';
+import { COMMIT_BUCKETS, declareCommits, declareMessages, declareRefusals } from './ingest-metrics.ts';
 import { counted, MetricDeclarations } from './metric-declarations.ts';
 
 const PACK_BUCKETS = [0.1, 1, 3, 10, 30, 60, 180, 600, 1800, 3600];
@@ -35,8 +29,6 @@ export function createMetrics({ version, role }: { version: string; role: string
     ...declareRefusals(declare),
     ...declareCommits(declare),
     ...declareHistory(declare),
-    ...declareStreamOut(declare),
-    ...declareAlarms(declare),
     ...declareLive(declare),
     ...declareFiles(declare),
     ...declareDatabase(declare),
@@ -90,87 +82,6 @@ function declareHistory(declare: MetricDeclarations) {
       PACK_BUCKETS,
     ),
     unreadableRows: declare.counter('iot_pack_unreadable_rows_total', 'Rows that packing could not read'),
-    learnedBaselines: declare.counter(
-      'iot_baseline_learned_total',
-      'Baselines of sensors that were learned, one a day',
-    ),
-  };
-}
-
-function declareStreamOut(declare: MetricDeclarations) {
-  return {
-    streamRecords: declare.counter(
-      'iot_stream_records_total',
-      'Records that Kafka has taken, by topic',
-      'topic',
-    ),
-    streamSkipped: declare.counter(
-      'iot_stream_skipped_total',
-      'Blocks that found no room in the queue for Kafka. They are sent when their hour has closed',
-    ),
-    streamCompleted: declare.counter(
-      'iot_stream_completed_total',
-      'Blocks that were sent to Kafka after their hour had closed',
-    ),
-    streamFailures: declare.counter(
-      'iot_stream_failures_total',
-      'Requests that Kafka did not take, and that are repeated',
-    ),
-    parquetFiles: declare.counter('iot_parquet_files_total', 'Parquet files of days that were written'),
-    parquetRows: declare.counter(
-      'iot_parquet_rows_total',
-      'Samples in Parquet files of days that were written',
-    ),
-    parquetBytes: declare.counter(
-      'iot_parquet_bytes_total',
-      'Bytes of Parquet files of days that were written',
-    ),
-    parquetFailures: declare.counter(
-      'iot_parquet_failures_total',
-      'Checks for finished days that failed, and are repeated',
-    ),
-  };
-}
-
-function declareAlarms(declare: MetricDeclarations) {
-  const alarmDeliveries = declare.counter(
-    'iot_alarm_deliveries_total',
-    'Deliveries of alarms by target (webhook, alertmanager) and result: delivered, failed (repeated later), dead (given up after a day)',
-    'target',
-    'result',
-  );
-  for (const target of ['webhook', 'alertmanager'])
-    counted(alarmDeliveries, 'result', ['delivered', 'failed', 'dead'], { target });
-  return {
-    alarmEvents: counted(
-      declare.counter(
-        'iot_alarm_events_total',
-        'Changes of alarms: opened, cleared, acknowledged, corrected',
-        'event',
-      ),
-      'event',
-      ['opened', 'cleared', 'acknowledged', 'corrected'],
-    ),
-    alarmEvaluations: counted(
-      declare.counter(
-        'iot_alarm_evaluations_total',
-        'Evaluations of an alarm rule for a sensor, by success; those that failed are repeated',
-        'ok',
-      ),
-      'ok',
-      ['true', 'false'],
-    ),
-    alarmEvaluationSeconds: declare.histogram(
-      'iot_alarm_evaluation_seconds',
-      'Time from the commit of samples to the end of their evaluation, of those that may change an alarm',
-      COMMIT_BUCKETS,
-    ),
-    alarmDeliveries,
-    alarmDeliverySeconds: declare.histogram(
-      'iot_alarm_delivery_seconds',
-      'Time from the change of an alarm to the answer of its receiver',
-      END_TO_END_BUCKETS,
-    ),
   };
 }
 
@@ -202,16 +113,6 @@ function declareFiles(declare: MetricDeclarations) {
       declare.counter('iot_export_samples_total', 'Samples that left in exports, by format', 'format'),
       'format',
       ['csv', 'ndjson', 'parquet', 'arrow'],
-    ),
-
-    importedSamples: counted(
-      declare.counter(
-        'iot_import_samples_total',
-        'Samples of files that were imported over HTTP, by format',
-        'format',
-      ),
-      'format',
-      ['csv', 'ndjson', 'parquet'],
     ),
   };
 }

@@ -4,7 +4,6 @@ import type { Config } from '../../common/settings/config.ts';
 import { dialectOf } from '../../schema/migrate/cluster.ts';
 import { DIALECTS, type Dialect } from '../../schema/migrate/files.ts';
 import { checkSchema } from '../../schema/migrate/installation.ts';
-import { createAlarmTables } from './alarms/index.ts';
 import { CommitMarks, createCommitMarkStore } from './commit-marks.ts';
 import { connect } from './connect.ts';
 import { createCredentialStore } from './credentials.ts';
@@ -35,11 +34,9 @@ import { missingPermission } from './setup/roles.ts';
 import { createLateArrivals, createStreamStore } from './streaming.ts';
 import { createWatchedTimeStore } from './watched-time.ts';
 
-export { changeId, deliveryId } from './alarms/deliveries.ts';
-export { alarmId, newestFirst, parseAlarmId } from './alarms/episodes.ts';
 export { ClockGuard } from './clock-guard.ts';
 export { LEASE_MS } from './commit-marks.ts';
-export { int32, int64 } from './cql-encoding.ts';
+export { float64, int32, int64 } from './cql-encoding.ts';
 export { compareDeadLetterIds } from './dead-letters/dead-letter.ts';
 export { addCodes, hoursOf, storedForm } from './dead-letters/writes.ts';
 export { eventId, parseEventId } from './events.ts';
@@ -181,7 +178,6 @@ export function createStore(deps: {
     parquetLeases: createLeaseStore(reading, 'parquet_lease'),
     devices: createRegistryStore(reading),
     events: createEventStore(reading),
-    alarms: createAlarmTables(reading),
     retirement: createRetirementStore(reading),
     credentials: createCredentialStore(reading, retention.latestGroups),
     deadLetters: { ...createDeadLetterReads(reading), ...createDeadLetterWrites(ingest) },

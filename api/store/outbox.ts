@@ -2,10 +2,8 @@ import { int32, int64 } from './cql-encoding.ts';
 import type { Page } from './history/unpacked.ts';
 import type { Session } from './sending/session.ts';
 
-export type OutboxKind = 'event' | 'dead_letter' | 'alarm';
-
-/** The id of a device event, a dead letter, or a change of an alarm. */
-export type OutboxEntry = { kind: OutboxKind; id: string };
+/** The kind and the id of a committed item that is not a sample, such as a device event or a dead letter. */
+export type OutboxEntry = { kind: string; id: string };
 
 const INSERT = {
   name: 'write_stream_outbox',
@@ -23,7 +21,7 @@ export function createOutboxStore(session: Session) {
     write: (group: number, noticed: number, { kind, id }: OutboxEntry) =>
       session.write(INSERT, [int32(group), int64(noticed), kind, id]),
 
-    async page(group: number, noticed: number, kind: OutboxKind, after?: string): Promise<Page<OutboxEntry>> {
+    async page(group: number, noticed: number, kind: string, after?: string): Promise<Page<OutboxEntry>> {
       const { rows, next } = await session.page(SELECT, [int32(group), int64(noticed), kind], after);
       return { items: rows.map(({ kind, id }) => ({ kind, id })), next };
     },

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { isLoopback } from '../addresses.ts';
-import { SETTINGS, type Values } from './schema.ts';
+import type { SettingsGroup } from './group.ts';
+import { SETTINGS, type Setting, type Values } from './schema.ts';
 
 const ALL_LIVE_TOPICS = ['name', 'samples', 'sensors'] as const;
 
@@ -59,15 +60,11 @@ export function arrange(v: Values) {
       autoRegister: v.AUTO_REGISTER ?? isLoopback(brokerHost),
       autoRegisterMax: v.AUTO_REGISTER_MAX,
       maxMessageBytes: v.MAX_MESSAGE_BYTES,
-      maxImportBytes: v.IMPORT_MAX_BYTES,
       maxClockSkewMs: v.MAX_CLOCK_SKEW,
       relativeTimes: v.RELATIVE_TIMES,
       tsUnitMs: v.TS_UNIT === 's' ? 1000 : 1,
-      lineDeviceTags: v.LINE_DEVICE_TAGS,
-      lineSkip: v.LINE_SKIP ?? [],
       maxInFlight: v.INGEST_MAX_IN_FLIGHT,
     },
-    stream: streamOf(v),
     alarms: {
       webhookUrl: v.ALARM_WEBHOOK_URL,
       webhookSecret: v.ALARM_WEBHOOK_SECRET,
@@ -81,76 +78,26 @@ export function arrange(v: Values) {
     logLevel: v.LOG_LEVEL,
     logFormat: v.LOG_FORMAT,
     /** Secrets, which must not appear in log lines and answers. */
-    secrets: secretsOf(v),
+    secrets: secretsOf(SETTINGS, v),
   };
 }
 
-export type Config = ReturnType<typeof arrange>;
+/** Without the settings of features. */
+export type CoreConfig = ReturnType<typeof arrange>;
 
-const streamOf = (v: Values) => ({
-  kafka: v.STREAM_KAFKA ?? null,
-  format: v.STREAM_FORMAT,
-  explode: v.STREAM_EXPLODE,
-  latest: v.STREAM_LATEST,
-  prefix: v.STREAM_TOPIC_PREFIX,
-  queueBytes: v.STREAM_QUEUE_BYTES,
-  tls: v.STREAM_TLS || v.STREAM_TLS_CA !== undefined,
-  tlsCa: v.STREAM_TLS_CA,
-  /** If not null, the connection uses a client certificate. */
-  certificate: pairOf(v.STREAM_TLS_CERT, v.STREAM_TLS_KEY),
-  sasl: v.STREAM_SASL,
-  username: v.STREAM_USERNAME,
-  password: v.STREAM_PASSWORD,
-  /** Null: there is no schema registry, and a record names its schema by a fingerprint. */
-  registry:
-    v.SCHEMA_REGISTRY_URL === undefined
-      ? null
-      : {
-          url: v.SCHEMA_REGISTRY_URL.replace(/\/+$/, ''),
-          username: v.SCHEMA_REGISTRY_USERNAME,
-          password: v.SCHEMA_REGISTRY_PASSWORD,
-        },
-  /** Null: no Parquet files are written. */
-  parquet: parquetPlace(v),
-});
+export interface Config extends CoreConfig {
+  /** Settings of a feature. @throws `bad_settings` */
+  of: <T>(group: SettingsGroup<T>) => T;
+}
 
-const secretsOf = (values: Values): string[] =>
+export const secretsOf = (settings: Record<string, Setting>, values: Record<string, unknown>): string[] =>
   Object.entries(values)
-    .flatMap(([name, value]) => (SETTINGS[name]?.secret ? [value].flat() : []))
+    .flatMap(([name, value]) => (settings[name]?.secret ? [value].flat() : []))
     .filter((value) => typeof value === 'string')
     .filter(Boolean);
 
 export type TlsFiles = { cert: string; key: string };
 
-/** `directory`: an absolute path */
-export type ParquetPlace = { directory: string } | S3Place;
-
-export interface S3Place {
-  bucket: string;
-  /** prefix of all object keys; may be empty */
-  prefix: string;
-  /** URL without a slash at its end */
-  endpoint: string;
-  region: string;
-  keyId: string;
-  secret: string;
-}
-
-function parquetPlace(v: Values): ParquetPlace | null {
-  if (v.STREAM_PARQUET === undefined) return null;
-  const [, bucket, prefix = ''] = /^s3:\/\/([^/]+)\/?(.*)$/.exec(v.STREAM_PARQUET) ?? [];
-  if (bucket === undefined) return { directory: resolve(v.STREAM_PARQUET) };
-  const region = v.STREAM_S3_REGION;
-  return {
-    bucket,
-    prefix,
-    endpoint: (v.STREAM_S3_ENDPOINT ?? `https://s3.${region}.amazonaws.com`).replace(/\/+$/, ''),
-    region,
-    keyId: v.STREAM_S3_KEY_ID ?? '',
-    secret: v.STREAM_S3_SECRET ?? '',
-  };
-}
-
-/** @returns an empty path breaks a rule of rules.ts */
-const pairOf = (cert: string | undefined, key: string | undefined): TlsFiles | null =>
+/** @returns an empty path breaks the rule `halfPairs` of rules.ts */
+export const pairOf = (cert: string | undefined, key: string | undefined): TlsFiles | null =>
   cert || key ? { cert: cert ?? '', key: key ?? '' } : null;

@@ -1,16 +1,19 @@
 /**
  * Reads the settings of the application from the environment and `.env`, and checks them. The schema of each setting is
- * in schema.ts, the rules between settings are in rules.ts, and the form that other folders use is in config.ts.
+ * in schema.ts, the rules between settings are in rules.ts, and the form that other folders use is in config.ts. A feature defines
+ * its own settings with group.ts.
  */
 import { readFileSync } from 'node:fs';
 import { parse as parseDotenv } from 'dotenv';
 import { decodeText } from '../encodings.ts';
 import { codeOf, MillraceError } from '../errors.ts';
-import { arrange, type Config } from './config.ts';
-import { brokenRules } from './rules.ts';
-import { SCHEMA, SETTINGS, type Values } from './schema.ts';
+import { arrange, type Config, secretsOf } from './config.ts';
+import type { SettingsGroup } from './group.ts';
+import { brokenOf, brokenRules } from './rules.ts';
+import { SCHEMA, SETTINGS, type Setting, type SettingType, type Values } from './schema.ts';
 import { whyUnreadable } from './value-types.ts';
 
+export { defineSettings, type NamedSetting, namedSettings, type SettingsGroup } from './group.ts';
 export { SCHEMA, SETTINGS };
 
 export type Name = keyof Values;
@@ -23,26 +26,77 @@ export const DATABASE_SETTINGS = Object.keys(SETTINGS).filter(
 /**
  * The error lists every problem with the name of its setting. An empty value counts as not set.
  * @param environment takes precedence over the file
- * @param options `envFile` may be missing (default: `.env` in the working directory)
+ * @param options `envFile` may be missing (default: `.env` in the working directory); `groups`: settings of features to check at
+ * once (default: `of` checks a group when it is first read)
  * @throws `bad_settings`
  */
 export function readSettings(
   environment: NodeJS.ProcessEnv = process.env,
-  { envFile = '.env' }: { envFile?: string } = {},
+  { envFile = '.env', groups = [] }: { envFile?: string; groups?: SettingsGroup[] } = {},
 ): Config {
   const given = { ...readEnvFile(envFile), ...environment };
-  const wrong: Map<string, string> = new Map();
-  const names = Object.keys(SCHEMA.shape) as Name[];
-  const values = Object.fromEntries(names.map((name) => [name, readValue(name, given, wrong)]));
-  // Here an invalid value is undefined. A rule would report it as missing, so rules that name an invalid setting are left out.
-  const config = arrange(values as Values);
-  const broken = brokenRules(config).filter((rule) => !rule.split(/\W+/).some((word) => wrong.has(word)));
-  const problems = [...wrong.values(), ...broken];
-  if (problems.length > 0) {
-    const lines = problems.map((problem) => `  ${problem}`);
-    throw new MillraceError('bad_settings', `Settings to correct:\n${lines.join('\n')}`);
+  const problems: string[] = [];
+  const core = check(
+    given,
+    problems,
+    { settings: SETTINGS, shape: SCHEMA.shape },
+    (values) => arrange(values as Values),
+    brokenRules,
+  );
+  const read: Map<SettingsGroup, unknown> = new Map();
+  const config: Config = {
+    ...core,
+    of<T>(group: SettingsGroup<T>): T {
+      const found = read.get(group as SettingsGroup);
+      if (found !== undefined) return found as T;
+      const wrong: string[] = [];
+      const own = readGroup(group, wrong);
+      if (wrong.length > 0) throw badSettings(wrong);
+      return own;
+    },
+  };
+  function readGroup<T>(group: SettingsGroup<T>, wrong: string[]): T {
+    const own = check(
+      given,
+      wrong,
+      group,
+      (values) => {
+        core.secrets.push(...secretsOf(group.settings, values));
+        return group.arrange(values);
+      },
+      (own) => brokenOf(group.rules(own, config)),
+    );
+    read.set(group as SettingsGroup, own);
+    return own;
   }
+  for (const group of groups) readGroup(group, problems);
+  if (problems.length > 0) throw badSettings(problems);
   return config;
+}
+
+const badSettings = (problems: string[]) =>
+  new MillraceError(
+    'bad_settings',
+    `Settings to correct:\n${problems.map((problem) => `  ${problem}`).join('\n')}`,
+  );
+
+/** Reads and arranges the settings of a group. @param problems gets a sentence for each invalid value and each broken rule */
+function check<T>(
+  given: NodeJS.ProcessEnv,
+  problems: string[],
+  { settings, shape }: Pick<SettingsGroup, 'settings' | 'shape'>,
+  arranged: (values: Record<string, unknown>) => T,
+  broken: (own: T) => string[],
+): T {
+  const wrong: Map<string, string> = new Map();
+  const values = Object.fromEntries(
+    Object.entries(shape).map(([name, type]) => [name, readValue(name, type, settings[name], given, wrong)]),
+  );
+  const own = arranged(values);
+  // Here an invalid value is undefined. A rule would report it as missing, so rules that name an invalid setting are left out.
+  const rules = broken(own).filter((rule) => !rule.split(/\W+/).some((word) => wrong.has(word)));
+  problems.push(...wrong.values(), ...rules);
+  return own;
 }
 
 /**
@@ -57,7 +111,8 @@ export function readSetting<N extends Name>(
   { envFile = '.env' }: { envFile?: string } = {},
 ): Values[N] {
   const wrong = new Map();
-  const value = readValue(name, { ...readEnvFile(envFile), ...environment }, wrong);
+  const given = { ...readEnvFile(envFile), ...environment };
+  const value = readValue(name, SCHEMA.shape[name], SETTINGS[name], given, wrong);
   if (wrong.size > 0) throw new MillraceError('bad_settings', wrong.get(name));
   return value as Values[N];
 }
@@ -73,16 +128,22 @@ export function readEnvFile(path: string): Record<string, string> {
 }
 
 /** Undefined: unset, or invalid. @param wrong gets a sentence for an invalid value */
-function readValue(name: Name, given: NodeJS.ProcessEnv, wrong: Map<string, string>): unknown {
+function readValue(
+  name: string,
+  type: SettingType,
+  setting: Setting | undefined,
+  given: NodeJS.ProcessEnv,
+  wrong: Map<string, string>,
+): unknown {
   const fileName = `${name}_FILE`;
-  const file = SETTINGS[name]?.secret ? given[fileName] : undefined;
+  const file = setting?.secret ? given[fileName] : undefined;
   const { text, problem } =
     file && given[name]
       ? { problem: `is set together with ${name}; remove one of them` }
       : file
         ? readSecret(file)
         : { text: given[name] || undefined };
-  const { data, error } = SCHEMA.shape[name].safeParse(text);
+  const { data, error } = type.safeParse(text);
   const message = problem ?? error?.issues[0]?.message;
   if (message) wrong.set(name, `${file ? fileName : name} ${message}`);
   return data;

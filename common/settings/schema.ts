@@ -2,7 +2,6 @@ import { z } from 'zod';
 import {
   addresses,
   brokerUrl,
-  conditions,
   duration,
   flag,
   integer,
@@ -168,9 +167,6 @@ const INGEST = {
   MAX_MESSAGE_BYTES: integer(1024, 256 * 1_048_576, 'bytes')
     .prefault('1048576')
     .describe('Largest message taken.'),
-  IMPORT_MAX_BYTES: integer(1_048_576, 1_099_511_627_776, 'bytes')
-    .prefault('1073741824')
-    .describe('Largest Parquet file that POST /import takes. It lies under DATA_DIR while it is imported.'),
   MAX_CLOCK_SKEW: duration('0s', '1d')
     .prefault('5m')
     .describe('How far ahead of our clock the time of a measurement may be.'),
@@ -180,83 +176,9 @@ const INGEST = {
   TS_UNIT: oneOf(['ms', 's'])
     .prefault('ms')
     .describe('Unit of a ts that is a number, in plain JSON and maps of sensors: since 1970.'),
-  LINE_DEVICE_TAGS: tokens()
-    .prefault('device,device_id,host,source')
-    .describe(
-      'Tags of line protocol that name the device. The first of them that a line has counts; without one it is the measurement.',
-    ),
-  LINE_SKIP: conditions().optional().meta({
-    description:
-      'Leaves out values of line protocol: NAME=NUMBER the field, NAME=TEXT and NAME!=VALUE the line. * stands for any text.',
-    unset: 'nothing is left out',
-  }),
   INGEST_MAX_IN_FLIGHT: integer(1, 2048, 'requests')
     .prefault('512')
     .describe('Most requests to the database in flight.'),
-};
-
-const STREAM = {
-  STREAM_KAFKA: addresses().optional().meta({
-    description:
-      'Bootstrap addresses of a Kafka that gets committed samples, except imports of closed hours.',
-    unset: 'off',
-  }),
-  STREAM_FORMAT: oneOf(['json', 'avro', 'packed'])
-    .prefault('json')
-    .describe(
-      'Form of the records. avro is the single-object encoding, or that of SCHEMA_REGISTRY_URL; packed the bytes of the table message.',
-    ),
-  SCHEMA_REGISTRY_URL: webAddress().optional().meta({
-    description:
-      'Schema registry with the interface of Confluent. Avro records then have its framing: a zero byte and the id of the schema.',
-    unset: 'none',
-  }),
-  SCHEMA_REGISTRY_USERNAME: text().optional().describe('User name at the schema registry.'),
-  SCHEMA_REGISTRY_PASSWORD: text()
-    .optional()
-    .meta({ description: 'Password of SCHEMA_REGISTRY_USERNAME.', secret: true }),
-  STREAM_EXPLODE: flag().prefault('false').describe('Sends one record for each sample. Not with packed.'),
-  STREAM_LATEST: flag()
-    .prefault('true')
-    .describe('If true, the newest value of each sensor goes to a compacted topic.'),
-  STREAM_TOPIC_PREFIX: matching(/^[a-zA-Z0-9._-]{1,100}$/, '1 to 100 of a to z, A to Z, 0 to 9, dot, _ and -')
-    .prefault('millrace')
-    .describe('Prefix of all topic names.'),
-  STREAM_QUEUE_BYTES: integer(1_048_576, 1_073_741_824, 'bytes')
-    .prefault('67108864')
-    .describe('Most bytes that wait for Kafka. The rest is sent once its hour has closed.'),
-  STREAM_TLS: flag()
-    .prefault('false')
-    .describe('Connects to Kafka with TLS. STREAM_TLS_CA turns it on as well.'),
-  STREAM_TLS_CA: readableFile().optional().meta({
-    description: "PEM file of the authority that signed Kafka's certificates.",
-    unset: 'the public ones',
-  }),
-  STREAM_TLS_CERT: readableFile()
-    .optional()
-    .describe('PEM file of our client certificate, for a Kafka that requires one.'),
-  STREAM_TLS_KEY: readableFile().optional().describe('PEM file of the private key of STREAM_TLS_CERT.'),
-  STREAM_SASL: oneOf(['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512'])
-    .prefault('PLAIN')
-    .describe('How STREAM_USERNAME signs in.'),
-  STREAM_USERNAME: text().optional().describe('User name at Kafka.'),
-  STREAM_PASSWORD: text().optional().meta({ description: 'Password of STREAM_USERNAME.', secret: true }),
-  STREAM_PARQUET: matching(
-    /^(?:s3:\/\/[a-z0-9][a-z0-9.-]{2,62}(?:\/.*)?|(?!s3:).+)$/,
-    'the path of a directory or s3://bucket/prefix',
-  )
-    .optional()
-    .meta({
-      description:
-        'Directory or S3 bucket that gets finished days as Parquet files. All processes that ingest share it.',
-      unset: 'off',
-    }),
-  STREAM_S3_ENDPOINT: webAddress()
-    .optional()
-    .meta({ description: 'Address of an S3 server.', unset: 'Amazon S3 in STREAM_S3_REGION' }),
-  STREAM_S3_REGION: text().prefault('us-east-1').describe('Region of the bucket.'),
-  STREAM_S3_KEY_ID: text().optional().describe('Id of the access key for S3.'),
-  STREAM_S3_SECRET: text().optional().meta({ description: 'Secret of STREAM_S3_KEY_ID.', secret: true }),
 };
 
 const ALARMS = {
@@ -299,7 +221,6 @@ const GROUPS = {
   HTTP,
   'This process': PROCESS,
   Ingest: INGEST,
-  'Streaming out': STREAM,
   Alarms: ALARMS,
   'Retention, stored by the first npm run migrate': RETENTION,
   Logging: LOGGING,
@@ -312,13 +233,15 @@ export const SCHEMA = z.object({
   ...HTTP,
   ...PROCESS,
   ...INGEST,
-  ...STREAM,
   ...ALARMS,
   ...RETENTION,
   ...LOGGING,
 });
 
 export type Values = z.infer<typeof SCHEMA>;
+
+/** Optional, or with a default. */
+export type SettingType = z.ZodOptional<z.ZodType> | z.ZodPrefault<z.ZodType>;
 
 export interface Setting {
   group: string;
@@ -338,7 +261,7 @@ export const SETTINGS: Record<string, Setting> = Object.fromEntries(
   ),
 );
 
-function aboutOf(group: string, schema: z.ZodOptional<z.ZodType> | z.ZodPrefault<z.ZodType>): Setting {
+export function aboutOf(group: string, schema: SettingType): Setting {
   const { description = '', secret, unset } = schema.meta() ?? {};
   const kind = schema.unwrap().meta() ?? {};
   return {

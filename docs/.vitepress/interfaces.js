@@ -42,7 +42,7 @@ export async function writeInterfaces(outDir) {
   const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
   await Promise.all([
     writeJson(join(outDir, 'http/openapi.json'), openApiDocument(CONTRACTS, { version, guarded: false })),
-    writeJson(join(outDir, 'mqtt/asyncapi.json'), asyncApiDocument({ version })),
+    writeJson(join(outDir, 'mqtt/asyncapi.json'), asyncApiDocument(CONTRACTS, { version })),
     ...BUNDLES.map((bundle) => copyBundle(bundle, outDir)),
   ]);
 }

@@ -55,7 +55,7 @@ async function install(
   const describe = (line: string) => {
     if (!line.startsWith('npm http')) return null;
     if (line.includes('.tgz')) fetched += 1;
-    return `${Math.min(fetched, total)} of ${total} fetched`;
+    return `${Math.min(fetched, total)} of ${total} packages downloaded`;
   };
   const [program, first] = npmProgram();
   try {

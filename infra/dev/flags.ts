@@ -1,5 +1,7 @@
 import { durationText } from '../../common/durations.ts';
 import { type CommandLine, type Flag, parseFlags } from '../../common/flags.ts';
+import { namedSettings } from '../../common/settings/index.ts';
+import { KAFKA_SETTINGS } from '../../schema/kafka/index.ts';
 import { readFlags as readSimulatorFlags, SIMULATOR_FLAGS } from '../../simulator/flags.ts';
 
 /** The flags of the simulator that users may set. `npm run dev` sets broker and duration, because it starts and stops all processes. */
@@ -48,7 +50,7 @@ const LINE: CommandLine<typeof FLAGS> = {
     'MQTT_PORT',
     'CQL_LOCAL_PORT',
     'DATA_DIR',
-    'STREAM_KAFKA',
+    ...namedSettings(KAFKA_SETTINGS, ['STREAM_KAFKA']),
     'CQL_CONTACT_POINTS',
     'MQTT_URL',
   ],

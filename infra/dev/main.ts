@@ -85,7 +85,7 @@ async function start(
     : null;
   const context = { ...common, root, print, env: childEnvironment(config, engine, kafka) };
   await step('schema up to date', (onStatus) => migrate({ ...context, onStatus }));
-  if (kafka) await step('topics made', (onStatus) => makeTopics({ ...context, onStatus }));
+  if (kafka) await step('topics of Kafka created', (onStatus) => makeTopics({ ...context, onStatus }));
   await step('dashboard built', () => dashboard);
   await step('API, MQTT broker and dashboard ready', (onStatus) => startApi({ ...context, onStatus }));
 

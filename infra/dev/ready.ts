@@ -28,27 +28,27 @@ export async function untilReady(
   },
 ) {
   const began = Date.now();
-  let last = 'no answer';
+  let last: string | null = null;
   while (Date.now() - began < READY_MS) {
     last = await ask(`${url}readyz`, { token, certificate });
     if (last === 'ready') return;
-    onStatus(`API starts: ${last}`);
+    onStatus(`The API starts. ${last === null ? 'It does not answer yet' : `Its check answers: ${last}`}`);
     await sleep(POLL_MS, undefined, { signal });
   }
   throw new MillraceError(
     'failed',
-    `The API was not ready within ${READY_MS / 1000} s; ${url}readyz answers: ${last}. Its log: ${log}`,
+    `The API was not ready within ${READY_MS / 1000} s; ${url}readyz ${last === null ? 'does not answer' : `answers: ${last}`}. Its log: ${log}`,
   );
 }
 
-/** @returns `ready`, or the reason why the API is not ready */
-async function ask(url: string, options: { token?: string; certificate?: string }): Promise<string> {
+/** @returns `ready`, or the reason why the API is not ready; null: no answer */
+async function ask(url: string, options: { token?: string; certificate?: string }): Promise<string | null> {
   try {
     const { status, text } = await askLocalApi(url, { ...options, withinMs: ANSWER_MS });
     return status === 200 ? 'ready' : `${status} ${text.slice(0, 200)}`;
   } catch (error) {
     const { code = '', message } = error as NodeJS.ErrnoException;
     // An API that does not listen yet is no problem, and the parent notices if its process ends. But a TLS error is reported.
-    return options.certificate && code !== 'ECONNREFUSED' ? message : 'no answer';
+    return options.certificate && code !== 'ECONNREFUSED' ? message : null;
   }
 }

@@ -1,6 +1,7 @@
 import { MillraceError } from '../../common/errors.ts';
 import type { Config } from '../../common/settings/config.ts';
 import { readSettings } from '../../common/settings/index.ts';
+import { KAFKA_SETTINGS } from '../../schema/kafka/index.ts';
 import { checkEnginePort, freePort, isPortFree } from '../engine/ports.ts';
 
 /** The settings of an API process with `ROLE=all`. @throws `bad_settings` */
@@ -62,5 +63,5 @@ const unset = (names: string[]): NodeJS.ProcessEnv => Object.fromEntries(names.m
 
 const KAFKA_PORT = 9092;
 
-export const kafkaPort = ({ stream }: Config): number =>
-  Number(/:(\d+)$/.exec(stream.kafka?.[0] ?? '')?.[1] ?? KAFKA_PORT);
+export const kafkaPort = (config: Config): number =>
+  Number(/:(\d+)$/.exec(config.of(KAFKA_SETTINGS).kafka?.[0] ?? '')?.[1] ?? KAFKA_PORT);

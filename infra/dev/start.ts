@@ -61,7 +61,7 @@ export async function startLocalKafka({
 }
 
 export const makeTopics = (context: Context) =>
-  runToEnd(context, 'api/features/kafka/command.ts', ['init'], 'making of topics');
+  runToEnd(context, 'api/features/kafka/command.ts', ['init'], 'creation of the topics');
 
 export const migrate = (context: Context) => runToEnd(context, 'api/commands/migrate.ts', [], 'migration');
 

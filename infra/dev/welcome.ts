@@ -1,6 +1,7 @@
 import { relative } from 'node:path';
 import { addresses } from '../../common/addresses.ts';
 import type { Config } from '../../common/settings/config.ts';
+import { KAFKA_SETTINGS } from '../../schema/kafka/index.ts';
 
 export function welcome(
   config: Config,
@@ -18,7 +19,7 @@ export function welcome(
 
   MQTT        ${hidePassword(broker)}
   CQL         ${contactPoints}, keyspace ${config.cql.keyspace}
-${kafka ? `  Kafka       ${kafka}, topics ${config.stream.prefix}.*\n` : ''}  Data, logs  ${shownPath(root, config.dataDir)}
+${kafka ? `  Kafka       ${kafka}, topics ${config.of(KAFKA_SETTINGS).prefix}.*\n` : ''}  Data, logs  ${shownPath(root, config.dataDir)}
   Ctrl-C stops everything; the data stays.
 `;
 }

@@ -1,8 +1,9 @@
 import { MillraceError } from '../../common/errors.ts';
 import { type CommandLine, type Flag, parseFlags, usageError } from '../../common/flags.ts';
 import type { Config } from '../../common/settings/config.ts';
-import { DATABASE_SETTINGS } from '../../common/settings/index.ts';
+import { DATABASE_SETTINGS, namedSettings } from '../../common/settings/index.ts';
 import { parseTime } from '../../common/times.ts';
+import { KAFKA_SETTINGS } from '../../schema/kafka/index.ts';
 import { compareLedger, type Result } from './compare.ts';
 import type { Stored } from './device.ts';
 import { ALSO, progressText, reportLines } from './report.ts';
@@ -29,7 +30,7 @@ const LINE: CommandLine<typeof FLAGS> = {
     `${COMMAND} --ledger fleet.ledger --from 2026-11-21T00:00:00Z`,
   ],
   flags: FLAGS,
-  settings: [...DATABASE_SETTINGS, 'STREAM_KAFKA'],
+  settings: [...DATABASE_SETTINGS, ...namedSettings(KAFKA_SETTINGS, ['STREAM_KAFKA'])],
 };
 
 /** @returns `from` and `to` in epoch ms @throws `usage` */
@@ -53,7 +54,7 @@ function readFlags(argv: string[]): { ledger: string; kafka: boolean; from?: num
 const readTime = (text: string | undefined): number | null | undefined =>
   text === undefined ? undefined : parseTime(text);
 
-type Settings = Pick<Config, 'cql' | 'retention' | 'stream'>;
+type Settings = Pick<Config, 'cql' | 'retention' | 'of'>;
 
 export interface CommandDeps {
   readSettings: () => Settings;
@@ -110,11 +111,12 @@ async function compareWithDatabase(
 }
 
 async function compareWithTopic(
-  { stream }: Settings,
+  settings: Settings,
   ledgerPath: string,
   { from, to }: Range,
   { readTopics, statusLine }: CommandDeps,
 ): Promise<Result> {
+  const stream = settings.of(KAFKA_SETTINGS);
   if (!stream.kafka) throw new MillraceError('usage', '--kafka needs STREAM_KAFKA.');
   const { topic, until } = await readTopics(stream, (records) =>
     statusLine.update(`Reading Kafka: ${records} records`),

@@ -1,15 +1,15 @@
 import { Consumer } from '@platformatic/kafka';
 import pino from 'pino';
+import { MillraceError } from '../../common/errors.ts';
+import { identifyDevice, identifySensor } from '../../schema/ids.ts';
 import {
   connectionOptions,
   decodeBatch,
   decodeWatermark,
+  type KafkaSettings,
   Schemas,
   topicName,
-} from '../../api/features/kafka/client/index.ts';
-import { MillraceError } from '../../common/errors.ts';
-import type { Config } from '../../common/settings/config.ts';
-import { identifyDevice, identifySensor } from '../../schema/ids.ts';
+} from '../../schema/kafka/index.ts';
 import { bucketOf } from '../../schema/rules.ts';
 import type { Result } from './compare.ts';
 import { entryOf, partLedger, type Sent } from './ledger-parts.ts';
@@ -85,7 +85,7 @@ const PROGRESS_EVERY_RECORDS = 1000;
  * @throws `broker_away`: Kafka cannot be read, or cannot be read to the end
  */
 export async function readTopics(
-  stream: Config['stream'],
+  stream: KafkaSettings,
   onProgress: (records: number) => void,
 ): Promise<{ topic: StreamedTopic; until: number | null }> {
   const schemas = await loadSchemas(stream);
@@ -102,7 +102,7 @@ export async function readTopics(
   return { topic: contents.topic, until: contents.until };
 }
 
-async function loadSchemas(stream: Config['stream']) {
+async function loadSchemas(stream: KafkaSettings) {
   const schemas = new Schemas(stream, pino({ level: 'silent' }));
   try {
     await schemas.loadAll();
@@ -115,7 +115,7 @@ async function loadSchemas(stream: Config['stream']) {
 const empty = (): Streamed => ({ times: [], values: [], records: [], hot: [] });
 
 async function readAll(
-  stream: Config['stream'],
+  stream: KafkaSettings,
   topic: string,
   { isCompacted }: { isCompacted: boolean },
   onRecord: (record: TopicRecord) => void,

@@ -174,6 +174,32 @@ test('Dashboard: keyboard only: a user reaches the page of a sensor from the top
   await dashboard.untilRows(DEVICES.length);
 });
 
+test('Sensor page: keyboard only: a user opens Dates, types a range, and sees that range', async () => {
+  await dashboard.open({ timezoneId: 'UTC', locale: 'en-US' });
+  const { page } = dashboard;
+  await openView('/devices/collar-1/sensors/ambient');
+  await tabTo(async () => (await focused()) === 'Dates…');
+  await page.keyboard.press('Enter');
+  const form = page.getByRole('form', { name: 'Range', exact: true });
+  for (const [label, month] of [
+    ['From', '01'],
+    ['To', '02'],
+  ] as const) {
+    const field = form.getByLabel(label, { exact: true });
+    // Each part of a date is a stop of the Tab key. The first is the month.
+    await tabTo(() => field.evaluate((input) => input === document.activeElement));
+    for (const part of [month, '15', '2026']) await page.keyboard.type(part);
+    await page.keyboard.press('ArrowRight');
+    for (const part of ['10', '30', '00', 'AM']) await page.keyboard.type(part);
+  }
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Back to now' }).waitFor();
+  expect(new URL(page.url()).search).toBe(
+    '?from=2026-01-15T10%3A30%3A00.000Z&to=2026-02-15T10%3A30%3A00.000Z',
+  );
+  await page.getByText('2026-01-15 10:30:00').first().waitFor();
+});
+
 const focused = (): Promise<string> =>
   dashboard.page.evaluate(() => document.activeElement?.textContent?.trim() ?? '');
 

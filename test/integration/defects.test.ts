@@ -42,7 +42,11 @@ beforeAll(async () => {
   });
   await clockGuard.start();
   const logger = pino({ level: 'error' }, { write });
-  ingest = createIngest(createContext({ config, version: 'test', logger }), { store, clockGuard });
+  ingest = createIngest(createContext({ config, version: 'test', logger }), {
+    store,
+    clockGuard,
+    isAnnounced: false,
+  });
   system.beforeStop(() => ingest.abort());
 });
 

@@ -14,7 +14,7 @@ export const SECONDS: Record<string, number> = {
   'browser/fleet.test.ts': 40,
   'thorough/drain.test.ts': 40,
   'thorough/puback.test.ts': 35,
-  'integration/alarms.test.ts': 30,
+  'integration/features/alarms.test.ts': 30,
   'thorough/live.test.ts': 30,
   'browser/sensor.test.ts': 25,
   'thorough/subscriber.test.ts': 25,

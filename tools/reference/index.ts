@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs';
+import { SETTINGS_GROUPS } from '../../api/features/index.ts';
 import { runCommand } from '../../common/command.ts';
 import { parseFlags } from '../../common/flags.ts';
 import { envExample, settingsPage } from '../../common/settings/documents.ts';
@@ -10,8 +11,8 @@ const ROOT = new URL('../../', import.meta.url);
 
 /** The generated files by path. Tests compare each file with its source. */
 const DOCUMENTS = {
-  '.env.example': envExample,
-  'docs/reference/settings.md': settingsPage,
+  '.env.example': () => envExample(SETTINGS_GROUPS),
+  'docs/reference/settings.md': () => settingsPage(SETTINGS_GROUPS),
   'docs/reference/tables.md': tablesPage,
   'docs/reference/kafka-topics.asyncapi.json': kafkaTopics,
   'web/api/schemas.ts': webTypes,

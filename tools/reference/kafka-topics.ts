@@ -1,12 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { AVRO_SCHEMAS } from '../../api/features/kafka/avro.ts';
-import {
-  COMPLETED_TOPICS,
-  TOPICS,
-  type TopicKind,
-  topicName,
-} from '../../api/features/kafka/client/topics.ts';
-import { SETTINGS } from '../../common/settings/schema.ts';
+import { AVRO_SCHEMAS } from '../../schema/kafka/avro.ts';
+import { KAFKA_SETTINGS } from '../../schema/kafka/settings.ts';
+import { COMPLETED_TOPICS, TOPICS, type TopicKind, topicName } from '../../schema/kafka/topics.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
 
@@ -207,7 +202,7 @@ const operationOf = (kind: TopicKind): string =>
 
 export function kafkaTopics(): string {
   const kinds = Object.keys(TOPICS) as TopicKind[];
-  const prefix = String(SETTINGS['STREAM_TOPIC_PREFIX']?.fallback);
+  const prefix = String(KAFKA_SETTINGS.settings['STREAM_TOPIC_PREFIX']?.fallback);
   const document = {
     asyncapi: '3.0.0',
     info: {

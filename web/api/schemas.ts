@@ -414,12 +414,14 @@ export interface RefusedDevices {
   from: string;
   to: string;
 }
-/** `rows` of the file are read, and their `samples` committed. `merged` counts samples that are not stored, because the file has another sample of the same sensor and time; `merged_lines` has the first hundred. `refused` counts the samples and lines that are not stored; `refused_lines` has the first thousand. `first` is for a dry run: the first samples as they would be stored, with the time in the zone of the request. */
+/** `rows` of the file are read, and their `samples` committed. `merged` counts samples that are not stored, because the file has another sample of the same sensor and time; `merged_lines` has the first hundred. `refused` counts the samples and lines that are not stored; `refused_lines` has the first thousand. `oldest` and `newest` are the times of the first and the last sample, null without samples. `first` is for a dry run: the first samples as they would be stored, with the time in the zone of the request. */
 export interface Imported {
   rows: number;
   samples: number;
   merged: number;
   refused: number;
+  oldest: string | null;
+  newest: string | null;
   refused_lines: {
     line: number;
     code: string;

@@ -1,8 +1,8 @@
 import type { Client } from '../api/client.ts';
+import { keyOf } from '../api/stream/index.ts';
 import type { Zone } from '../format.ts';
 import { momentOf, UTC } from '../format.ts';
 import { useQuery, useServices } from '../state/hooks.ts';
-import { keyOf } from '../state/live.ts';
 import type { Range, Shape } from './shape.ts';
 import { addBin, emptyShape, shapeOfBins, shapeOfSamples } from './shape.ts';
 

@@ -1,8 +1,8 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Problem } from '../api/request.ts';
 import { toProblem } from '../api/request.ts';
+import { keyOf } from '../api/stream/index.ts';
 import { useServices } from '../state/hooks.ts';
-import { keyOf } from '../state/live.ts';
 import type { Reader } from './reader.ts';
 import { areFew, createReader, isDaily } from './reader.ts';
 import type { Shape } from './shape.ts';

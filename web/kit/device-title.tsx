@@ -1,10 +1,10 @@
 import type { ComponentChildren } from 'preact';
+import { keyOf } from '../api/stream/index.ts';
 import type { DeviceInfo, Presence, RefusedDevice } from '../api/types.ts';
 import { clockWords, formatCount, formatCounted, formatDateTime, formatTime } from '../format.ts';
 import { MOST_OPEN, openCountText, useActiveAlarms, useAlarmsOf } from '../state/alarms.ts';
 import { lastSeenAt, refusalRate, useRefusals } from '../state/device.ts';
 import { useServices } from '../state/hooks.ts';
-import { keyOf } from '../state/live.ts';
 import type { Stale } from '../state/verdict.ts';
 import { Age } from './figure.tsx';
 import { Notice } from './notice.tsx';
@@ -81,11 +81,11 @@ function Facts({ device, stale }: { device: DeviceInfo; stale: Stale | null }) {
 }
 
 /** Renders the time of the last message. The time comes from live values, because they are newer than the answer of the API. */
-function LastSeen({ device: { device_id, last_seen, sensors } }: { device: DeviceInfo }) {
+function LastSeen({ device: { device_id, state, last_seen, sensors } }: { device: DeviceInfo }) {
   const { live, clock } = useServices();
   const now = clock.time.value;
   const newest = sensors.map((sensor) => live.sensor(keyOf({ ...sensor, device_id }))?.item ?? sensor);
-  return <Age ts={lastSeenAt(last_seen, newest, now)} isAgo />;
+  return <Age ts={lastSeenAt(last_seen, newest, now)} isExpected={state !== 'not_live'} isAgo />;
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

@@ -235,18 +235,20 @@ function useFlash(element: { current: HTMLElement | null }, ts: string | null) {
 }
 
 /**
- * Renders the age of a sample, updated every second. The age is marked as old when the sensor counts as silent.
+ * Renders the age of a sample, updated every second. An old age is a warning only if a newer sample is expected.
  *
- * @param props `ts`: time of the sample in ISO 8601; `intervalMs`: interval of the sensor in ms, if known; `isAgo`: the age has
- *   the form for a sentence, "12 s ago"
+ * @param props `ts`: time of the sample in ISO 8601; `intervalMs`: interval of the sensor in ms, if announced; `isExpected`: by
+ *   default, newer samples are expected of sensors with an interval; `isAgo`: the age has the form for a sentence, "12 s ago"
  */
 export function Age({
   ts,
   intervalMs = null,
+  isExpected = Boolean(intervalMs),
   isAgo = false,
 }: {
   ts: string | null;
   intervalMs?: number | null;
+  isExpected?: boolean;
   isAgo?: boolean;
 }) {
   const { clock, preferences } = useServices();
@@ -257,7 +259,13 @@ export function Age({
   const age = now - at;
   const isOld = age > oldAfterMs(intervalMs ?? 0);
   return (
-    <time class="age" datetime={ts} title={formatDateTime(at, zone)} data-stale={isOld}>
+    <time
+      class="age"
+      datetime={ts}
+      title={formatDateTime(at, zone)}
+      data-stale={isOld}
+      data-expected={isExpected}
+    >
       {formatAge(age)}
       {isAgo && age >= 1000 && ' ago'}
     </time>

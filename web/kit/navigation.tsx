@@ -23,7 +23,8 @@ export function Navigation({ view, level = 'good' }: { view: string; level?: Lev
   const mayManage = useMay('admin');
   const current = (isHere: boolean) => (isHere ? 'page' : undefined);
   const nav = useRef<HTMLElement | null>(null);
-  const more = useMore(nav, view);
+  // The links depend on the scopes, which arrive after the first drawing.
+  const more = useMore(nav, [view, mayImport, mayManage].join(' '));
   return (
     <nav class="navigation" aria-label="Views" ref={nav}>
       {more.left && <More nav={nav} side="left" />}
@@ -89,11 +90,13 @@ const More = ({ nav, side }: { nav: Row; side: Side }) => (
 const STEP_PX = 180;
 
 /**
- * Scrolls the link of the shown view into view, because not all links fit on a phone.
+ * Scrolls the link of the shown view to the middle, because not all links fit on a phone. From the first scroll by the
+ * user on, the row stays in its place until the view changes, also when a number in a link grows.
  *
+ * @param shown view and links of the row
  * @returns on which sides of the row of links more links follow
  */
-function useMore(nav: Row, view: string): Record<Side, boolean> {
+function useMore(nav: Row, shown: string): Record<Side, boolean> {
   const [more, setMore] = useState({ left: false, right: false });
   useEffect(() => {
     const { current } = nav;
@@ -103,9 +106,13 @@ function useMore(nav: Row, view: string): Record<Side, boolean> {
       const next = { left: scrollLeft > 1, right: scrollLeft + clientWidth < scrollWidth - 1 };
       setMore((now) => (now.left === next.left && now.right === next.right ? now : next));
     };
+    let ownScroll: number | null = null;
     // The numbers in the links arrive later than the links, and move them.
     const resizes = new ResizeObserver(() => {
-      current.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+      if (ownScroll === null || current.scrollLeft === ownScroll) {
+        current.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
+        ownScroll = current.scrollLeft;
+      }
       measure();
     });
     for (const element of [current, ...current.querySelectorAll('a')]) resizes.observe(element);
@@ -114,7 +121,7 @@ function useMore(nav: Row, view: string): Record<Side, boolean> {
       resizes.disconnect();
       current.removeEventListener('scroll', measure);
     };
-  }, [nav, view]);
+  }, [nav, shown]);
   return more;
 }
 

@@ -1,9 +1,9 @@
 import { useCallback, useMemo } from 'preact/hooks';
+import { keyOf } from '../api/stream/index.ts';
 import { hueOf, NOTHING } from '../format.ts';
 import { deviceHref, itemHref } from '../routes.ts';
 import { useChanges, useServices } from '../state/hooks.ts';
 import { sorted } from '../state/lists.ts';
-import { keyOf } from '../state/live.ts';
 import { useStale } from '../state/verdict.ts';
 import { CompareButton } from './controls.tsx';
 import { Age, Sparkline, TypeDot, Value } from './figure.tsx';

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import { keyOf } from '../api/stream/index.ts';
 import type { LatestItem } from '../api/types.ts';
 import { decimalsOf, usualDecimals } from '../format.ts';
 
@@ -215,7 +216,7 @@ export function createRecentValues() {
 
     /** @returns whether the value is new; older and repeated values are not */
     take(item: LatestItem): boolean {
-      const key = `${item.device_id}/${item.sensor_id}`;
+      const key = keyOf(item);
       const seen = sensors.get(key);
       learnDecimals(item);
       if (!seen) {

@@ -26,6 +26,9 @@ export interface ImportRun {
   /** number of samples that another sample of the same sensor and time replaces */
   merged: number;
   refused: number;
+  /** times of the first and the last sample in ISO 8601; null: no sample yet */
+  oldest: string | null;
+  newest: string | null;
   lines: RefusedLine[];
   /** the first samples, in the form in which they would be stored */
   first: ImportedRow[];

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
 import type { Stream, StreamListeners, StreamStatus, Target } from '../api/stream/index.ts';
-import { FIGURES_ALONE } from '../api/stream/index.ts';
+import { FIGURES_ALONE, keyOf } from '../api/stream/index.ts';
 import type {
   Delta,
   LatestItem,
@@ -32,10 +32,6 @@ interface Health {
 const noHealth = (openedAt: number): Health => ({ processes: [], receivedAt: openedAt, ingestAt: openedAt });
 
 type ScreenTimes = ReturnType<typeof createScreenTimes>;
-
-/** @returns the key of a sensor, from device id and sensor id */
-export const keyOf = ({ device_id, sensor_id }: { device_id: string; sensor_id: string }): string =>
-  `${device_id}/${sensor_id}`;
 
 /**
  * The store of the live data of the server: newest values by sensor, pipeline statistics, state of the connection.

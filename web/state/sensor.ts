@@ -1,9 +1,9 @@
 import { useCallback, useEffect, useRef } from 'preact/hooks';
 import { nullIfMissing } from '../api/request.ts';
+import { keyOf } from '../api/stream/index.ts';
 import type { BaselineHour, DeviceEvent, LatestItem } from '../api/types.ts';
 import { formatSpan } from '../format.ts';
 import { useChanges, useQuery, useServices } from './hooks.ts';
-import { keyOf } from './live.ts';
 import { levelOf, NORMAL, NOT_LIVE, OFFLINE, oldAfterMs, SILENT } from './outliers.ts';
 import type { Stale } from './verdict.ts';
 
@@ -97,6 +97,7 @@ export type Outdated = { cellState: number; text: string };
 export function outdatedOf({
   at,
   intervalMs,
+  gapMs,
   offlineAt,
   stale,
   now,
@@ -105,6 +106,8 @@ export function outdatedOf({
   at: number;
   /** interval of the sensor in ms, from the birth message */
   intervalMs: number | null;
+  /** median time between two recent values in ms; 0: unknown */
+  gapMs: number;
   /** time in epoch ms when the device went offline; null: the device is online, or announces no state */
   offlineAt: number | null;
   /** the reason why the values of the page are old; null: the values are current */
@@ -118,7 +121,7 @@ export function outdatedOf({
     return { cellState: SILENT, text: `Measured ${age} ago: ${reason}` };
   }
   if (offlineAt !== null) return { cellState: OFFLINE, text: `Device offline, measured ${age} ago` };
-  if (now - at <= oldAfterMs(intervalMs ?? 0)) return null;
+  if (now - at <= oldAfterMs(Math.max(intervalMs ?? 0, gapMs))) return null;
   if (intervalMs !== null) return { cellState: SILENT, text: `Silent for ${age}` };
   return { cellState: NOT_LIVE, text: `Measured ${age} ago` };
 }

@@ -1,11 +1,11 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { keyOf } from '../api/stream/index.ts';
 import { formatAge, formatCount, formatCounted } from '../format.ts';
 import { deviceHref, sensorHref, withQuery } from '../routes.ts';
 import { hasOpen, useActiveAlarms } from '../state/alarms.ts';
 import { MOST_SENSORS } from '../state/fleet.ts';
 import { deviceCount } from '../state/fleet-state.ts';
 import { useQuery, useServices } from '../state/hooks.ts';
-import { keyOf } from '../state/live.ts';
 import { describeCellState, levelOf, NORMAL, NOT_JUDGED, nothingFar, OLD_VALUES } from '../state/outliers.ts';
 import { sensorValueText } from '../units.ts';
 import { AlarmsOnWall, RefusedDevices } from './outlier-list.tsx';

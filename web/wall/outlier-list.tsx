@@ -1,3 +1,4 @@
+import { keyOf } from '../api/stream/index.ts';
 import { formatCount, formatCounted, formatSpan, NOTHING } from '../format.ts';
 import { deviceHref, sensorHref, withQuery } from '../routes.ts';
 import { hasOpen, openCountText, useActiveAlarms } from '../state/alarms.ts';
@@ -5,7 +6,6 @@ import { refusalRate } from '../state/device.ts';
 import { MOST_SENSORS } from '../state/fleet.ts';
 import { useServices } from '../state/hooks.ts';
 import type { Matcher } from '../state/lists.ts';
-import { keyOf } from '../state/live.ts';
 import type { Faults } from '../state/outliers.ts';
 import { nothingFar, OLD_VALUES } from '../state/outliers.ts';
 import { sensorValueText } from '../units.ts';

@@ -1,10 +1,10 @@
 import type { ComponentChildren } from 'preact';
 import { useCallback, useRef, useState } from 'preact/hooks';
+import { keyOf } from '../api/stream/index.ts';
 import { formatAge, formatCount, formatCounted, formatNumber, NOTHING } from '../format.ts';
 import { sensorHref, withQuery } from '../routes.ts';
 import { useActiveAlarms } from '../state/alarms.ts';
 import { useChanges, useServices } from '../state/hooks.ts';
-import { keyOf } from '../state/live.ts';
 import { describeCellState, levelOf, NOT_JUDGED } from '../state/outliers.ts';
 import { stateText } from '../states.ts';
 import { writeValue } from '../units.ts';

@@ -150,6 +150,10 @@ export function createLearning(
     pauseMs: number;
   },
 ) {
+  const learned = metrics.declare.counter(
+    'iot_baseline_learned_total',
+    'Baselines of sensors that were learned, one a day',
+  );
   const lag = new LearningLag(clock);
   const retry = new Retry({ logger, onRetry: () => metrics.retries.inc() });
   const steps = new Steps({ retry, isPressed: () => true, overdueMs: () => lag.overdueMs() });
@@ -161,7 +165,7 @@ export function createLearning(
     steps,
     leases: createLeases({ store: store.packLeases, owner, logger }),
     lag,
-    onLearned: () => metrics.learnedBaselines.inc(),
+    onLearned: () => learned.inc(),
   });
   metrics.gauge(
     'iot_baseline_lag_seconds',

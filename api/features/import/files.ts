@@ -3,7 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import { MillraceError } from '../../../common/errors.ts';
 import type { Ingest } from '../../ingest/index.ts';
-import { Importer, type MergedLine, type Progress, type RefusedLine, type StoredRow } from './importer.ts';
+import { type Imported, Importer, type Progress, type RefusedLine } from './importer.ts';
 import { LocalTimes } from './local-times.ts';
 import type { FileOptions } from './options.ts';
 import { readParquet } from './parquet.ts';
@@ -11,6 +11,7 @@ import type { Rows } from './rows.ts';
 import { readCsv, readNdjson } from './text.ts';
 import { Zone } from './zones.ts';
 
+export type { Imported } from './importer.ts';
 export { FILE_OPTIONS, parseFileOptions } from './options.ts';
 export { PROPOSAL_BYTES, proposeOptions } from './proposal.ts';
 
@@ -53,9 +54,6 @@ interface RunOptions {
   /** aborts after the commit that is in progress */
   signal: AbortSignal;
 }
-
-/** `first`: some samples as they are stored, for a dry run. */
-export type Imported = { progress: Progress; first: StoredRow[]; mergedLines: MergedLine[] };
 
 /** @throws `bad_file` */
 export async function importFile(

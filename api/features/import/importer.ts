@@ -49,6 +49,9 @@ export type MergedLine = { line: number; same_as: number };
  */
 export type Progress = { rows: number; samples: number; merged: number; refused: number };
 
+/** Times of the first and the last sample, in epoch ms. */
+export type TimeRange = { oldest: number; newest: number };
+
 export type StoredRow = {
   line: number;
   device: string;
@@ -59,6 +62,14 @@ export type StoredRow = {
   type: string | null;
   unit: string | null;
   site: string | null;
+};
+
+/** `range` is null without samples. `first`: some samples as they are stored, for a dry run. */
+export type Imported = {
+  progress: Progress;
+  range: TimeRange | null;
+  first: StoredRow[];
+  mergedLines: MergedLine[];
 };
 
 type Owner = { identity: Identity; site: string | null; device: Device | null };
@@ -98,6 +109,7 @@ export class Importer {
   #gathered;
   #first: StoredRow[] = [];
   #mergedLines: MergedLine[] = [];
+  #range: TimeRange | null = null;
   #style;
   #readValue;
   #zone;
@@ -110,7 +122,7 @@ export class Importer {
   }: {
     pastSamples: PastSamples;
     /** accepted times, in epoch ms */
-    times: { oldest: number; newest: number };
+    times: TimeRange;
     options: ImportOptions;
   }) {
     this.#pastSamples = pastSamples;
@@ -141,10 +153,15 @@ export class Importer {
   }
 
   /** Resolves when all samples are committed. */
-  async end(): Promise<{ progress: Progress; first: StoredRow[]; mergedLines: MergedLine[] }> {
+  async end(): Promise<Imported> {
     await this.#flush();
     await this.#writing;
-    return { progress: this.#progress, first: this.#first, mergedLines: this.#mergedLines };
+    return {
+      progress: this.#progress,
+      range: this.#range,
+      first: this.#first,
+      mergedLines: this.#mergedLines,
+    };
   }
 
   async #resolve({ device, sensor, type, unit, site }: Rows) {
@@ -310,6 +327,7 @@ export class Importer {
       const { times, values } = await sortInTurns(samples);
       this.#gathered.samples += times.length;
       this.#noteMerged(samples, times.length);
+      this.#widenRange(Number(times[0]), Number(times[times.length - 1]));
       entry.samples = null;
       if (this.#options.dryRun) continue;
       const series = { known: sensor, sensor: sensor.bytes, times, values };
@@ -323,6 +341,11 @@ export class Importer {
     this.#writing = this.#write(devices, reached);
     // A failure is reported when `#writing` is awaited. It must not be an unhandled rejection until then.
     this.#writing.catch(() => {});
+  }
+
+  #widenRange(first: number, last: number) {
+    const { oldest, newest } = this.#range ?? { oldest: first, newest: last };
+    this.#range = { oldest: Math.min(oldest, first), newest: Math.max(newest, last) };
   }
 
   #noteMerged(samples: SampleSeries, stored: number) {

@@ -2,6 +2,7 @@ import type { Request, RequestHandler } from 'express';
 import { z } from 'zod';
 import { charsetOf } from '../../../common/encodings.ts';
 import { MillraceError } from '../../../common/errors.ts';
+import { formatTime } from '../../../common/times.ts';
 import type { FeatureContext } from '../../feature.ts';
 import type { Operation } from '../../http/contract/operation.ts';
 import {
@@ -17,6 +18,7 @@ import {
 } from '../../http/index.ts';
 import type { ConcurrencyLimit } from '../../http/long-requests.ts';
 import type { Route } from '../../http/route.ts';
+import type { Metrics } from '../../observability/metrics.ts';
 import {
   FILE_OPTIONS,
   type Imported,
@@ -28,9 +30,13 @@ import {
 } from './files.ts';
 import type { RefusedLine } from './importer.ts';
 import { SCHEMAS } from './schemas.ts';
+import { IMPORT_SETTINGS } from './settings.ts';
 import { chunksOf, withUpload } from './uploads.ts';
 
-type Deps = FeatureContext & { imports: ConcurrencyLimit };
+type Deps = FeatureContext & {
+  imports: ConcurrencyLimit;
+  importedSamples: ReturnType<Metrics['declare']['counter']>;
+};
 
 /** Refused lines that an answer lists. Its count includes further ones. */
 const MAX_LISTED = 1000;
@@ -81,10 +87,12 @@ export const postImport =
           },
           onProgress: () => {},
         };
-        const { progress, first, mergedLines } = await run(deps, req, format, options);
-        if (!options.dryRun) deps.metrics.importedSamples.inc({ format }, progress.samples);
+        const { progress, range, first, mergedLines } = await run(deps, req, format, options);
+        if (!options.dryRun) deps.importedSamples.inc({ format }, progress.samples);
         res.json({
           ...progress,
+          oldest: range && formatTime(range.oldest),
+          newest: range && formatTime(range.newest),
           refused_lines: refused,
           merged_lines: mergedLines,
           first: options.dryRun ? first : [],
@@ -124,7 +132,7 @@ async function run(
 ): Promise<Imported> {
   if (format !== 'parquet') return importStream(ingest, { source: chunksOf(req), format }, options);
   // A Parquet file is first stored as a whole, because its footer is at its end.
-  return withUpload(req, { dataDir: config.dataDir, limit: config.ingest.maxImportBytes }, (file) =>
+  return withUpload(req, { dataDir: config.dataDir, limit: config.of(IMPORT_SETTINGS).maxBytes }, (file) =>
     importParquet(ingest, file, options),
   );
 }

@@ -81,7 +81,7 @@ export function layoutOf(names: string[], options: LayoutOptions, units: string[
   if (roles.device === undefined && options.device === undefined)
     throw new MillraceError(
       'bad_file',
-      'The file has no column named device. Name the device of all rows with `device`, or the column with `device_column`.',
+      'The file has no column named device. Name the device of all rows with `device=…`, or the column with `device_column=…`.',
     );
   const missing = options.missing === undefined ? null : new Set(parseCells(options.missing, ','));
   const isGuarded = ['device', 'device_id', 'sensor', 'sensor_id'].every((name) => names.includes(name));
@@ -115,7 +115,7 @@ export function layoutOf(names: string[], options: LayoutOptions, units: string[
 function noTime(names: string[]) {
   const begin = 'The file has no column named ts, time, timestamp, datetime or date.';
   if (names.length < 2)
-    return `${begin} The line of names has one cell: \`${names[0] ?? ''}\`. If other lines stand before the names, add \`header_line\`.`;
+    return `${begin} The line of names has one cell: \`${names[0] ?? ''}\`. If other lines stand before the names, add \`header_line=…\`.`;
   return `${begin} Its columns are ${listed(names)}. Name the column with the time, for example \`time=${names[0] || '#1'}\`.`;
 }
 
@@ -141,7 +141,7 @@ function columnsNamed(names: string[], wanted: string, option: string): string[]
     if (column !== undefined) return column;
     throw new MillraceError(
       'bad_file',
-      `The file has no column \`${text}\` (${option}). Its columns are ${listed(names)}.`,
+      `The file has no column \`${text}\` (\`${option}=…\`). Its columns are ${listed(names)}.`,
     );
   });
 }
@@ -171,7 +171,8 @@ function namedRoles(names: string[], options: LayoutOptions): Layout['roles'] {
     const wanted = options[option];
     if (wanted === undefined) return;
     const [one, two, more] = columnsNamed(names, wanted, option);
-    if (more !== undefined) throw new MillraceError('bad_file', `\`${option}\` names more than two columns.`);
+    if (more !== undefined)
+      throw new MillraceError('bad_file', `\`${option}=…\` names more than two columns.`);
     if (one !== undefined) roles[first] = one;
     if (two !== undefined) roles[second] = two;
   };
@@ -203,7 +204,7 @@ function sensorsOf(
   if (options.sensor !== undefined && wide.length > 1)
     throw new MillraceError(
       'bad_file',
-      `\`sensor\` names one sensor, but the file has the columns of values ${listed(wide)}. Choose one with \`values\`.`,
+      `\`sensor=…\` names one sensor, but the file has the columns of values ${listed(wide)}. Choose one with \`values=…\`.`,
     );
   if (options.sensor === undefined && options.units !== 'header' && units === null) return null;
   const parts = wide.map((column) => {
@@ -228,12 +229,12 @@ function checkWide({ sensor, value }: Layout['roles'], wide: string[], only: str
   if (sensor !== undefined)
     throw new MillraceError(
       'bad_file',
-      `The column ${sensor} needs a column named value. Name the column with the values with \`values\`.`,
+      `The column ${sensor} needs a column named value. Name the column with the values with \`values=…\`.`,
     );
   if (value !== undefined && wide.length > 1 && only === undefined)
     throw new MillraceError(
       'bad_file',
-      `The column ${value} needs a column named sensor. Name it with \`sensor_column\`. If ${value} is a sensor itself, list the columns of all sensors with \`values\`.`,
+      `The column ${value} needs a column named sensor. Name it with \`sensor_column=…\`. If ${value} is a sensor itself, list the columns of all sensors with \`values=…\`.`,
     );
 }
 

@@ -7,6 +7,8 @@ const Imported = z
     samples: z.int().min(0),
     merged: z.int().min(0),
     refused: z.int().min(0),
+    oldest: Time.nullable(),
+    newest: Time.nullable(),
     refused_lines: z
       .array(z.strictObject({ line: z.int().min(1), code: z.string(), rule: z.string() }))
       .max(1000),
@@ -29,7 +31,7 @@ const Imported = z
   })
   .meta({
     description:
-      '`rows` of the file are read, and their `samples` committed. `merged` counts samples that are not stored, because the file has another sample of the same sensor and time; `merged_lines` has the first hundred. `refused` counts the samples and lines that are not stored; `refused_lines` has the first thousand. `first` is for a dry run: the first samples as they would be stored, with the time in the zone of the request.',
+      '`rows` of the file are read, and their `samples` committed. `merged` counts samples that are not stored, because the file has another sample of the same sensor and time; `merged_lines` has the first hundred. `refused` counts the samples and lines that are not stored; `refused_lines` has the first thousand. `oldest` and `newest` are the times of the first and the last sample, null without samples. `first` is for a dry run: the first samples as they would be stored, with the time in the zone of the request.',
   });
 
 const ImportProposal = z

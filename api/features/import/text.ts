@@ -94,7 +94,7 @@ class HeadReader {
     if (wanted <= lines) return new MillraceError('bad_file', 'The file is empty.');
     return new MillraceError(
       'bad_file',
-      `The file has ${lines} lines, so line ${wanted} (header_line) does not exist.`,
+      `The file has ${lines} lines, so the line of \`header_line=${wanted}\` does not exist.`,
     );
   }
 

@@ -1,13 +1,14 @@
 import { formatTime } from '../../../common/times.ts';
-import { identifyDevice, uuidBytes, uuidText } from '../../../schema/ids.ts';
-import type { Announcement } from '../../ingest/outbox.ts';
-import type { Alarm } from '../../store/alarms/episodes.ts';
-import { alarmId, changeId, eventId, parseAlarmId, parseEventId, type Store } from '../../store/index.ts';
+import { identifyDevice, uuidBytes } from '../../../schema/ids.ts';
+import type { AnnouncedKind } from '../../../schema/kafka/topics.ts';
+import type { AnnouncedKinds } from '../../feature.ts';
+import type { AnnouncedItem, Announcement } from '../../ingest/outbox.ts';
+import { eventId, parseEventId, type Store } from '../../store/index.ts';
 import type { OutboxEntry } from '../../store/outbox.ts';
 
 /**
- * An announcement is a device event, a dead letter or a change of an alarm. This file makes Kafka records of announcements, and also reads
- * announced items from the database, so that the completion of an hour can send them.
+ * An announcement is a device event, a dead letter or an item of another feature. This file makes Kafka records of announcements, and also
+ * reads announced items from the database, so that the completion of an hour can send them.
  */
 
 const FIXED_BYTES = 1024;
@@ -18,21 +19,19 @@ const FIXED_BYTES = 1024;
  */
 const MAX_DETAIL = 128 * 1024;
 
-/** All instants in `content` are in epoch ms, and `times` has the names of these members. */
-export type AnnouncedRecord = {
-  kind: Announcement['kind'];
-  key: string;
-  content: Record<string, unknown>;
-  times: string[];
-};
+export type AnnouncedRecord = AnnouncedItem & { kind: AnnouncedKind };
 
+type EventAnnouncement = Extract<Announcement, { event: unknown }>;
+type DeadLetterAnnouncement = Extract<Announcement, { deadLetter: unknown }>;
+
+/** The kind of the announcement must have a topic. */
 export function recordOf(announcement: Announcement): AnnouncedRecord {
-  if (announcement.kind === 'event') return eventRecord(announcement);
-  if (announcement.kind === 'alarm') return alarmRecord(announcement);
-  return deadLetterRecord(announcement);
+  if ('event' in announcement) return eventRecord(announcement);
+  if ('deadLetter' in announcement) return deadLetterRecord(announcement);
+  return { ...announcement.item, kind: announcement.kind as AnnouncedKind };
 }
 
-function eventRecord({ id, device, event }: Extract<Announcement, { kind: 'event' }>): AnnouncedRecord {
+function eventRecord({ id, device, event }: EventAnnouncement): AnnouncedRecord {
   const { kind, session, ts } = event;
   return {
     kind: 'event',
@@ -45,7 +44,7 @@ function eventRecord({ id, device, event }: Extract<Announcement, { kind: 'event
 function deadLetterRecord({
   id,
   deadLetter: { receivedAt, device, topic, codes, content },
-}: Extract<Announcement, { kind: 'dead_letter' }>): AnnouncedRecord {
+}: DeadLetterAnnouncement): AnnouncedRecord {
   const refused = (content?.refused ?? []).map(({ index, code, path, rule }) => ({
     index,
     code,
@@ -71,39 +70,6 @@ function deadLetterRecord({
   };
 }
 
-function alarmRecord({ id, event, alarm }: Extract<Announcement, { kind: 'alarm' }>): AnnouncedRecord {
-  return {
-    kind: 'alarm',
-    key: uuidText(alarm.device),
-    content: {
-      id,
-      event,
-      alarm_id: alarmId(alarm),
-      rule_id: uuidText(alarm.rule),
-      rule: alarm.ruleName,
-      severity: alarm.severity,
-      device_id: uuidText(alarm.device),
-      device: alarm.deviceName,
-      sensor_id: uuidText(alarm.sensor),
-      sensor: alarm.sensorName,
-      site: alarm.site,
-      started_at: alarm.start,
-      opened_at: alarm.opened,
-      cleared_at: alarm.cleared,
-      peak: alarm.peak,
-      state: stateOf(alarm),
-      seen_late: alarm.late,
-      acknowledged_at: alarm.acknowledgedAt,
-      acknowledged_by: alarm.acknowledgedBy,
-      comment: alarm.comment,
-    },
-    times: ['started_at', 'opened_at', 'cleared_at', 'acknowledged_at'],
-  };
-}
-
-const stateOf = ({ cleared, withdrawn }: Alarm) =>
-  withdrawn ? 'withdrawn' : cleared === null ? 'open' : 'cleared';
-
 export function announcedText({ kind, content, times }: AnnouncedRecord): string {
   const texts = times.map((name) => [name, optionalTime(content[name] as number | null)]);
   return JSON.stringify({ kind, ...content, ...Object.fromEntries(texts) });
@@ -112,17 +78,20 @@ export function announcedText({ kind, content, times }: AnnouncedRecord): string
 const optionalTime = (ms: number | null) => (ms === null ? null : formatTime(ms));
 
 export function sizeOf(announcement: Announcement): number {
-  if (announcement.kind !== 'dead_letter') return FIXED_BYTES;
+  if (!('deadLetter' in announcement)) return FIXED_BYTES;
   const { topic, content } = announcement.deadLetter;
   return FIXED_BYTES + 2 * topic.length + (content?.payload.length ?? 0);
 }
 
 /**
  * The item may not exist, because a process writes the outbox entry before the commit and may have ended in between. Null: the item is not
- * committed, has changed since, or has expired.
+ * committed, has changed since, or has expired. Items of a feature that is not present are not found.
  */
 export async function findAnnounced(
-  store: Pick<Store, 'events' | 'deadLetters' | 'devices' | 'alarms'>,
+  {
+    store,
+    announced,
+  }: { store: Pick<Store, 'events' | 'deadLetters' | 'devices'>; announced: AnnouncedKinds },
   group: number,
   { kind, id }: OutboxEntry,
 ): Promise<Announcement | null> {
@@ -144,9 +113,6 @@ export async function findAnnounced(
     const deadLetter = await store.deadLetters.find(id);
     return deadLetter && { kind, id, group, deadLetter };
   }
-  const [episode = '', event = ''] = id.split('.');
-  const key = parseAlarmId(episode);
-  const alarm = key && (await store.alarms.episodes.find(key));
-  // A later change of the alarm has replaced this one in the table. The later change has its own outbox entry.
-  return alarm && changeId(event, alarm) === id ? { kind, id, group, event, alarm } : null;
+  const item = await announced.get(kind)?.(id);
+  return item ? { kind, id, group, item } : null;
 }

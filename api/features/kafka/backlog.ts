@@ -1,5 +1,5 @@
+import { COMPLETED_TOPICS, type CompletedTopic } from '../../../schema/kafka/topics.ts';
 import { closingOf, HOUR_MS } from '../../../schema/rules.ts';
-import { COMPLETED_TOPICS, type CompletedTopic } from './client/topics.ts';
 
 /** Closed hours whose records are not yet completely in a Kafka topic. */
 interface Backlog {

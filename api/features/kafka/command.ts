@@ -10,23 +10,25 @@ import {
   usageError,
 } from '../../../common/flags.ts';
 import type { Config } from '../../../common/settings/config.ts';
-import { DATABASE_SETTINGS } from '../../../common/settings/index.ts';
+import { DATABASE_SETTINGS, namedSettings } from '../../../common/settings/index.ts';
 import { createStatusLine } from '../../../common/status-line.ts';
 import { formatTime, parseTime } from '../../../common/times.ts';
-import { HOUR_MS } from '../../../schema/rules.ts';
-import { openDatabase } from '../../database.ts';
-import { createContext, createLogger, isSilent } from '../../observability/index.ts';
-import type { Store } from '../../store/index.ts';
 import {
-  backlogOf,
   connectionOptions,
+  KAFKA_SETTINGS,
+  type KafkaSettings,
   Schemas,
   TOPICS,
   type TopicKind,
   TopicRefused,
   topicName,
   usedTopics,
-} from './client/index.ts';
+} from '../../../schema/kafka/index.ts';
+import { HOUR_MS } from '../../../schema/rules.ts';
+import { openDatabase } from '../../database.ts';
+import { createContext, createLogger, isSilent } from '../../observability/index.ts';
+import type { Store } from '../../store/index.ts';
+import { backlogOf } from './backlog.ts';
 import { StreamOut } from './stream-out.ts';
 
 const COMMAND = 'npm run stream --';
@@ -63,7 +65,7 @@ const GROUP: CommandGroup<typeof COMMANDS> = {
   help: 'Keeps the topics of Kafka that STREAM_KAFKA names. Each command answers --help.',
   examples: [`${COMMAND} init`, `${COMMAND} status`],
   commands: COMMANDS,
-  settings: [...DATABASE_SETTINGS, 'STREAM_KAFKA', 'SCHEMA_REGISTRY_URL'],
+  settings: [...DATABASE_SETTINGS, ...namedSettings(KAFKA_SETTINGS, ['STREAM_KAFKA', 'SCHEMA_REGISTRY_URL'])],
 };
 
 const CLIENT_ID = 'millrace-stream';
@@ -78,7 +80,7 @@ const NEWEST = -1n;
 await runCommand(async () => {
   const { command, flags } = parseGroup(GROUP, process.argv.slice(2));
   const config = readCommandSettings('database');
-  if (!config.stream.kafka) {
+  if (!config.of(KAFKA_SETTINGS).kafka) {
     throw new MillraceError(
       'usage',
       'STREAM_KAFKA must name a Kafka, such as STREAM_KAFKA=127.0.0.1:9092. If npm run dev runs with --kafka and another DATA_DIR, set the same.',
@@ -91,7 +93,7 @@ await runCommand(async () => {
 });
 
 /** @throws `broker_away` */
-async function withAdmin<T>({ stream }: Config, work: (admin: Admin) => Promise<T>): Promise<T> {
+async function withAdmin<T>(stream: KafkaSettings, work: (admin: Admin) => Promise<T>): Promise<T> {
   const admin = new Admin({ ...connectionOptions(stream, CLIENT_ID), retries: 3, retryDelay: 500 });
   try {
     return await work(admin);
@@ -109,10 +111,11 @@ async function init(
   { partitions, replicas = -1 }: GroupValues<typeof COMMANDS>,
   print: (text: string) => void,
 ) {
+  const stream = config.of(KAFKA_SETTINGS);
   const made: Set<TopicKind> = new Set();
-  await withAdmin(config, async (admin) => {
-    for (const kind of usedTopics(config.stream)) {
-      const name = topicName(config.stream.prefix, kind);
+  await withAdmin(stream, async (admin) => {
+    for (const kind of usedTopics(stream)) {
+      const name = topicName(stream.prefix, kind);
       const configs = Object.entries(TOPICS[kind].settings).map(([setting, value]) => ({
         name: setting,
         value,
@@ -128,7 +131,7 @@ async function init(
       if (isNew) made.add(kind);
     }
   });
-  await registerSchemas(config, print);
+  await registerSchemas(stream, print);
   if (made.has('batches')) await printReplay(config, print);
 }
 
@@ -153,7 +156,7 @@ async function printReplay(config: Config, print: (text: string) => void) {
 }
 
 /** Registers schemas that the registry lacks. @throws `broker_away` */
-async function registerSchemas({ stream }: Config, print: (text: string) => void) {
+async function registerSchemas(stream: KafkaSettings, print: (text: string) => void) {
   const schemas = new Schemas(stream, createLogger('silent'));
   for (const { subject, id, isNew } of await toMillraceError(() => schemas.loadAll()))
     print(`${isNew ? '✓ registered' : '✓ is there'}  schema ${id} of ${subject}`);
@@ -170,9 +173,10 @@ async function toMillraceError<T>(work: () => Promise<T>): Promise<T> {
 }
 
 async function status(config: Config, print: (text: string) => void) {
-  await withAdmin(config, async (admin) => {
-    const kinds = usedTopics(config.stream);
-    const names = kinds.map((kind) => topicName(config.stream.prefix, kind));
+  const stream = config.of(KAFKA_SETTINGS);
+  await withAdmin(stream, async (admin) => {
+    const kinds = usedTopics(stream);
+    const names = kinds.map((kind) => topicName(stream.prefix, kind));
     const existing = new Set(await admin.listTopics());
     for (const name of names) {
       if (!existing.has(name)) {
@@ -238,6 +242,8 @@ async function replay(config: Config, flags: GroupValues<typeof COMMANDS>, print
   if (from === null || to === null || from >= to) {
     throw usageError(`${COMMAND} replay`, ['--from and --to are times, and --from is before --to']);
   }
+  // The other commands do not need the features, which load most of the API.
+  const { announcedKinds } = await import('../index.ts');
   const statusLine = createStatusLine(process.stderr);
   const context = quietContext(config);
   const { store, clockGuard } = await openDatabase(context);
@@ -246,6 +252,7 @@ async function replay(config: Config, flags: GroupValues<typeof COMMANDS>, print
     clockGuard,
     isPressed: () => false,
     outbox: null,
+    announced: announcedKinds(store),
     pauseMs: 1000,
   });
   try {

@@ -1,4 +1,5 @@
-import type { Config } from '../../../common/settings/config.ts';
+import { type AvroRecord, encodeAvro, singleObjectHead } from '../../../schema/kafka/avro.ts';
+import type { KafkaSettings } from '../../../schema/kafka/index.ts';
 import {
   createTimeText,
   latestText,
@@ -9,7 +10,6 @@ import {
 } from '../../history/reading/index.ts';
 import type { Block, LatestValue, Names, Watermark } from '../../history/reading/records.ts';
 import { type AnnouncedRecord, announcedText } from './announced.ts';
-import { type AvroRecord, encodeAvro, singleObjectHead } from './avro.ts';
 
 const jsonSamples = (block: Block, names: Names): Buffer[] => {
   const timeText = createTimeText();
@@ -66,7 +66,7 @@ type EncodeBlock = (block: Block, names: Names) => Buffer[];
 
 /** `headOf` of Avro: by default the single-object encoding. */
 export function createEncoder(
-  { format, explode }: Pick<Config['stream'], 'format' | 'explode'>,
+  { format, explode }: Pick<KafkaSettings, 'format' | 'explode'>,
   headOf: HeadOf = singleObjectHead,
 ): EncodeBlock {
   if (format === 'packed') return ({ samples }) => [samples];
@@ -77,7 +77,7 @@ export function createEncoder(
 }
 
 /** For records that are not blocks. With the format `packed` they are JSON. `headOf`: see `createEncoder`. */
-export const createSmallEncoder = (format: Config['stream']['format'], headOf: HeadOf = singleObjectHead) =>
+export const createSmallEncoder = (format: KafkaSettings['format'], headOf: HeadOf = singleObjectHead) =>
   format === 'avro'
     ? {
         watermark: (watermark: Watermark) => encodeAvro('watermark', watermark, headOf('watermark')),

@@ -1,18 +1,18 @@
+import type { Schemas } from '../../../schema/kafka/schemas.ts';
+import { ANNOUNCED_TOPICS, type TopicKind } from '../../../schema/kafka/topics.ts';
 import { isLate } from '../../../schema/rules.ts';
 import type { Names } from '../../history/reading/records.ts';
 import { PayloadMemory } from '../../ingest/admission/index.ts';
 import type { Announcement, Noted } from '../../ingest/outbox.ts';
 import type { Device } from '../../ingest/registry/cache.ts';
-import type { Metrics } from '../../observability/metrics.ts';
 import type { Query } from '../../store/sending/session.ts';
 import { sizeOf } from './announced.ts';
-import type { KafkaSender } from './client/sender.ts';
-import { ANNOUNCED_TOPICS, type TopicKind } from './client/topics.ts';
 import { LatestSender } from './latest-sender.ts';
+import type { KafkaMetrics } from './metrics.ts';
 import type { SentNotes } from './notes.ts';
 import type { RecordMaker } from './record-maker.ts';
 import { Resequencer } from './resequencer.ts';
-import type { Schemas } from './schemas.ts';
+import type { KafkaSender } from './sender.ts';
 import { TopicQueue } from './topic-queue.ts';
 
 /** Indexes in the parameters of a row of `message`. */
@@ -53,7 +53,7 @@ export class HotPath {
   #metrics;
   #order;
   #blocks;
-  #announced: Map<Announcement['kind'], TopicQueue<WaitingAnnouncement>>;
+  #announced: Map<string, TopicQueue<WaitingAnnouncement>>;
   #latest;
   /** Copies the blocks that wait. Without a copy, a block of 200 bytes kept 1.9 KB of the Buffer pool of Node.js alive. */
   #memory = new PayloadMemory();
@@ -77,7 +77,7 @@ export class HotPath {
     notes: SentNotes;
     sendsLatest: boolean;
     clock: () => number;
-    metrics: Metrics;
+    metrics: Pick<KafkaMetrics, 'skipped'>;
   }) {
     this.#clock = clock;
     this.#metrics = metrics;
@@ -86,7 +86,7 @@ export class HotPath {
       sender: createSender(topic),
       prepare: (signal: AbortSignal) => schemas.wait(topic, signal),
     });
-    const kinds = Object.entries(ANNOUNCED_TOPICS) as Array<[Announcement['kind'], TopicKind]>;
+    const kinds: Array<[kind: string, topic: TopicKind]> = Object.entries(ANNOUNCED_TOPICS);
     this.#announced = new Map(
       kinds.map(([kind, topic]) => [
         kind,
@@ -123,11 +123,13 @@ export class HotPath {
   removeLatest = (device: Device) => this.#latest?.remove(device);
 
   announce = ({ announcement, noticed }: Noted) => {
+    const queue = this.#announced.get(announcement.kind);
+    // The kind of another feature may have no topic.
+    if (!queue) return;
     const size = sizeOf(announcement);
-    const queue = this.#announced.get(announcement.kind) as TopicQueue<WaitingAnnouncement>;
     if (queue.reserve(size)) {
       queue.push({ announcement, bucket: noticed, size, committedAt: this.#clock() });
-    } else this.#metrics.streamSkipped.inc();
+    } else this.#metrics.skipped.inc();
   };
 
   start() {
@@ -177,7 +179,7 @@ export class HotPath {
     let bytes = 0;
     for (const { params } of rows) bytes += (params[SAMPLES] as Buffer).length;
     if (this.#blocks.reserve(bytes, rows.length)) return true;
-    this.#metrics.streamSkipped.inc(rows.length);
+    this.#metrics.skipped.inc(rows.length);
     return false;
   }
 

@@ -1,11 +1,15 @@
 /** Streams every committed block to Kafka (setting `STREAM_KAFKA`). */
+import { KAFKA_SETTINGS } from '../../../schema/kafka/index.ts';
 import { defineFeature } from '../../feature.ts';
 
 export const kafkaFeature = defineFeature({
   name: 'kafka',
+  settings: [KAFKA_SETTINGS],
+  announces: (config) => config.of(KAFKA_SETTINGS).kafka !== null,
   async create(core) {
-    const { config, store, clockGuard, ingest, periods } = core;
-    if (!config.stream.kafka) return {};
+    const { config, store, clockGuard, ingest, announced, periods } = core;
+    const settings = config.of(KAFKA_SETTINGS);
+    if (!settings.kafka) return {};
     // Only processes with this setting load the client of Kafka.
     const { StreamOut } = await import('./stream-out.ts');
     const streamOut = new StreamOut(core, {
@@ -13,11 +17,12 @@ export const kafkaFeature = defineFeature({
       clockGuard,
       isPressed: store.health.isPressed,
       outbox: ingest.outbox,
+      announced,
       pauseMs: periods.stream,
     });
     store.write.observeBlocks(streamOut.blocks);
     return {
-      onCommitted: config.stream.latest ? streamOut.noteLatest : undefined,
+      onCommitted: settings.latest ? streamOut.noteLatest : undefined,
       onRetired(_identity, device) {
         if (device) streamOut.removeLatest(device);
       },

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withTimeLimit } from '../../background/index.ts';
 import type { Device, Sensor } from '../../ingest/registry/cache.ts';
-import { chunks, type KafkaSender } from './client/sender.ts';
 import type { RecordMaker } from './record-maker.ts';
+import { chunks, type KafkaSender } from './sender.ts';
 
 /** In ms. Newer values of a sensor replace older ones before they are sent. */
 const EVERY_MS = 5000;

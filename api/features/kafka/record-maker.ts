@@ -1,11 +1,11 @@
 import { defaultPartitioner } from '@platformatic/kafka';
-import type { Config } from '../../../common/settings/config.ts';
+import type { KafkaSettings } from '../../../schema/kafka/index.ts';
+import { ANNOUNCED_TOPICS, type TopicKind, topicName } from '../../../schema/kafka/topics.ts';
 import type { Block, LatestValue, Names, Watermark } from '../../history/reading/records.ts';
 import type { Announcement } from '../../ingest/outbox.ts';
 import { recordOf } from './announced.ts';
-import type { OutRecord } from './client/sender.ts';
-import { ANNOUNCED_TOPICS, type TopicKind, topicName } from './client/topics.ts';
 import { createEncoder, createSmallEncoder, type HeadOf } from './encoder.ts';
+import type { OutRecord } from './sender.ts';
 
 /** `hot`: after the commit. `completion`: the hour lacked the item. `replay`: an operator sends it again. */
 export type Source = 'hot' | 'completion' | 'replay';
@@ -26,7 +26,7 @@ function recordKeyOf(id: string): RecordKey {
 }
 
 /** `headOf` returns the first bytes of an Avro record, which name its schema. */
-export function createRecordMaker({ format, explode, prefix }: Config['stream'], headOf: HeadOf) {
+export function createRecordMaker({ format, explode, prefix }: KafkaSettings, headOf: HeadOf) {
   const encode = createEncoder({ format, explode }, headOf);
   const small = createSmallEncoder(format, headOf);
   const name = (kind: TopicKind) => topicName(prefix, kind);

@@ -1,17 +1,18 @@
 import { randomUUID } from 'node:crypto';
+import { connectionOptions, KAFKA_SETTINGS, Schemas } from '../../../schema/kafka/index.ts';
 import { createLeases, Rounds, STOP_WITHIN_MS, Steps, withTimeLimit } from '../../background/index.ts';
+import type { AnnouncedKinds } from '../../feature.ts';
 import type { Outbox } from '../../ingest/outbox.ts';
 import type { Context } from '../../observability/index.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import type { ClockGuard } from '../../store/clock-guard.ts';
 import { Retry, type Store } from '../../store/index.ts';
-import { connectionOptions } from './client/connection.ts';
-import { createSenderThrottle, KafkaSender } from './client/sender.ts';
 import { createCompletion } from './completion/index.ts';
 import { HotPath } from './hot-path.ts';
+import { declareKafkaMetrics, type KafkaMetrics } from './metrics.ts';
 import { SentNotes } from './notes.ts';
 import { createRecordMaker } from './record-maker.ts';
-import { Schemas } from './schemas.ts';
+import { createSenderThrottle, KafkaSender } from './sender.ts';
 
 type Completion = ReturnType<typeof createCompletion>;
 
@@ -54,21 +55,23 @@ export class StreamOut {
       isPressed: () => boolean;
       /** null: only for a replay */
       outbox: Outbox | null;
+      announced: AnnouncedKinds;
       pauseMs: number;
     },
   ) {
     const { config, clock, logger, metrics } = context;
-    const { store, clockGuard, isPressed, outbox, pauseMs } = deps;
-    const { stream } = config;
+    const { store, clockGuard, isPressed, outbox, announced, pauseMs } = deps;
+    const stream = config.of(KAFKA_SETTINGS);
     this.#logger = logger;
     this.#queueLimit = stream.queueBytes;
     const onRetry = () => metrics.retries.inc();
+    const counters = declareKafkaMetrics(metrics);
     this.#retry = new Retry({ logger, onRetry });
     // The completion has its own retry, because it ends before the last notes are written.
     const completionRetry = new Retry({ logger, onRetry });
     const schemas = new Schemas(stream, logger);
     const records = createRecordMaker(stream, schemas.headOf);
-    const createSender = senderFactory(context);
+    const createSender = senderFactory(context, counters);
     this.#completing = createSender('completion', false);
     this.#notes = new SentNotes({ store: store.streaming, retry: this.#retry, clock });
     this.#hot = new HotPath({
@@ -79,7 +82,7 @@ export class StreamOut {
       notes: this.#notes,
       sendsLatest: stream.latest,
       clock,
-      metrics,
+      metrics: counters,
     });
     this.blocks = this.#hot.blocks;
     this.noteLatest = this.#hot.noteLatest;
@@ -92,6 +95,7 @@ export class StreamOut {
     const owner = `${config.mqtt.clientId}:${randomUUID()}`;
     this.#completion = createCompletion({
       store,
+      announced,
       groups: config.retention.latestGroups,
       clock: clockGuard,
       steps,
@@ -102,7 +106,7 @@ export class StreamOut {
       notes: this.#notes,
       sendsLatest: stream.latest,
       observer: {
-        onCompleted: (blocks) => metrics.streamCompleted.inc(blocks),
+        onCompleted: (blocks) => counters.completed.inc(blocks),
         onStreamed: (group, until) => streamedUntil.set(group, until),
       },
     });
@@ -159,16 +163,16 @@ export class StreamOut {
   };
 }
 
-function senderFactory({ config, logger, metrics }: Context) {
+function senderFactory({ config, logger }: Context, counters: KafkaMetrics) {
   const throttle = createSenderThrottle();
   return (name: string, waitsForTopics: boolean) =>
     new KafkaSender({
-      options: connectionOptions(config.stream, `${config.mqtt.clientId}-${name}`),
+      options: connectionOptions(config.of(KAFKA_SETTINGS), `${config.mqtt.clientId}-${name}`),
       logger,
       throttle,
       waitsForTopics,
-      onSent: (sent) => metrics.streamRecords.inc({ topic: sent[0]?.topic ?? '' }, sent.length),
-      onFailure: () => metrics.streamFailures.inc(),
+      onSent: (sent) => counters.records.inc({ topic: sent[0]?.topic ?? '' }, sent.length),
+      onFailure: () => counters.failures.inc(),
     });
 }
 

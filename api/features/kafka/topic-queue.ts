@@ -1,5 +1,5 @@
 import { ByteQueue, type Waiting } from './byte-queue.ts';
-import { chunks, type KafkaSender, type OutRecord } from './client/sender.ts';
+import { chunks, type KafkaSender, type OutRecord } from './sender.ts';
 
 /** In bytes of packed samples. Their encoding as JSON takes some 6 ms, in which no other code runs. */
 export const ENCODED_AT_ONCE = 128 * 1024;

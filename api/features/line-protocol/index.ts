@@ -5,18 +5,20 @@ import { counted } from '../../observability/index.ts';
 import { type DecodedLines, LineDecoder } from './decoder.ts';
 import { routes } from './routes.ts';
 import { SCHEMAS } from './schemas.ts';
+import { LINE_SETTINGS } from './settings.ts';
 import { LineSkip } from './skip.ts';
 
 export const lineProtocolFeature = defineFeature({
   name: 'line-protocol',
+  settings: [LINE_SETTINGS],
   tags: { 'line-protocol': 'Ingest of line protocol, for clients of InfluxDB such as Telegraf.' },
   schemas: SCHEMAS,
   routes,
   create: ({ config, ingest, metrics }) => ({
     deps: {
       decoder: new LineDecoder({
-        deviceTags: config.ingest.lineDeviceTags,
-        skip: new LineSkip(config.ingest.lineSkip),
+        deviceTags: config.of(LINE_SETTINGS).deviceTags,
+        skip: new LineSkip(config.of(LINE_SETTINGS).skip),
         emptyBatch: ingest.emptyBatch,
       }),
       countLines: lineCounter(metrics),

@@ -1,13 +1,17 @@
 /** Writes finished days as Parquet files (setting `STREAM_PARQUET`). */
 import { defineFeature } from '../../feature.ts';
+import { PARQUET_SETTINGS } from './settings.ts';
 
 export const parquetFeature = defineFeature({
   name: 'parquet',
+  settings: [PARQUET_SETTINGS],
   async create(core) {
     const { config, store, clockGuard, periods } = core;
-    if (config.role === 'http' || !config.stream.parquet) return {};
+    const { place } = config.of(PARQUET_SETTINGS);
+    if (config.role === 'http' || !place) return {};
     const { createParquetOut } = await import('./parquet-out.ts');
     return createParquetOut(core, {
+      place,
       store,
       clockGuard,
       isPressed: store.health.isPressed,

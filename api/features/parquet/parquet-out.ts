@@ -1,16 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import type { Config, ParquetPlace } from '../../../common/settings/config.ts';
 import { closingOf, DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.ts';
 import { createHourCompletion, createLeases, iteratePages, Rounds, Steps } from '../../background/index.ts';
 import { exportedSensor, readSensors } from '../../columns/index.ts';
 import type { Samples } from '../../columns/rows.ts';
 import { createReading } from '../../history/reading/index.ts';
 import type { Context } from '../../observability/index.ts';
+import type { Metrics } from '../../observability/metrics.ts';
 import type { ClockGuard } from '../../store/clock-guard.ts';
 import { Retry, type Store } from '../../store/index.ts';
 import { createDayWriter, type DayWriter } from './day-writer.ts';
 import { createDirectoryTarget, type Target } from './directory.ts';
 import { createS3Target } from './s3.ts';
+import type { ParquetPlace } from './settings.ts';
 
 /**
  * Writes finished days as Parquet files. When the last hour of a UTC day has closed, a process writes the day of each group of devices,
@@ -22,6 +23,7 @@ import { createS3Target } from './s3.ts';
 export function createParquetOut(
   { config, clock, logger, metrics }: Context,
   deps: {
+    place: ParquetPlace;
     store: Store;
     clockGuard: ClockGuard;
     /** requests of ingest wait for the congestion window */
@@ -29,10 +31,11 @@ export function createParquetOut(
     pauseMs: number;
   },
 ) {
-  const { store, clockGuard, isPressed, pauseMs } = deps;
+  const { place, store, clockGuard, isPressed, pauseMs } = deps;
   const { latestGroups: groups, historyDays } = config.retention;
+  const counters = declareCounters(metrics);
   const ending = new AbortController();
-  const target = openTarget(config, ending.signal);
+  const target = openTarget(place, ending.signal);
   const retry = new Retry({ logger, onRetry: () => metrics.retries.inc() });
   const writtenUntil: Map<number, number> = new Map();
   const lagMs = () =>
@@ -44,9 +47,9 @@ export function createParquetOut(
     clock,
     readDay: createDayReader({ store, steps, groups, signal: ending.signal }),
     onFile({ rows, bytes }) {
-      metrics.parquetFiles.inc();
-      metrics.parquetRows.inc(rows);
-      metrics.parquetBytes.inc(bytes);
+      counters.files.inc();
+      counters.rows.inc(rows);
+      counters.bytes.inc(bytes);
     },
   });
   const progress = createProgress({ target, groups, clock: clockGuard });
@@ -69,7 +72,7 @@ export function createParquetOut(
     work: hourCompletion.completeDue,
     logger,
     failed: 'completing Parquet files failed, and goes on with the next check',
-    onFailure: () => metrics.parquetFailures.inc(),
+    onFailure: () => counters.failures.inc(),
   });
   metrics.gauge(
     'iot_parquet_lag_seconds',
@@ -91,8 +94,19 @@ export function createParquetOut(
   };
 }
 
-function openTarget({ stream }: Config, signal: AbortSignal): Target {
-  const place = stream.parquet as ParquetPlace;
+function declareCounters({ declare }: Pick<Metrics, 'declare'>) {
+  return {
+    files: declare.counter('iot_parquet_files_total', 'Parquet files of days that were written'),
+    rows: declare.counter('iot_parquet_rows_total', 'Samples in Parquet files of days that were written'),
+    bytes: declare.counter('iot_parquet_bytes_total', 'Bytes of Parquet files of days that were written'),
+    failures: declare.counter(
+      'iot_parquet_failures_total',
+      'Checks for finished days that failed, and are repeated',
+    ),
+  };
+}
+
+function openTarget(place: ParquetPlace, signal: AbortSignal): Target {
   return 'bucket' in place ? createS3Target(place, signal) : createDirectoryTarget(place.directory);
 }
 

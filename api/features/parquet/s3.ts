@@ -1,6 +1,6 @@
 import { AwsClient } from 'aws4fetch';
-import type { S3Place } from '../../../common/settings/config.ts';
 import type { Target } from './directory.ts';
+import type { S3Place } from './settings.ts';
 
 const REQUEST_MS = 60_000;
 

@@ -135,16 +135,6 @@ export const CHANNELS = {
       },
     },
   },
-  alarms: {
-    action: 'send',
-    qos: 0,
-    address: 'iot/live/alarms',
-    title: 'Changes of alarms after their commit',
-    description:
-      'For live readers. Only ingest may publish here. A lost message is not repeated; `GET /alarms` has the alarms as they are.',
-    parameters: {},
-    messages: { alarm: jsonMessage('application/json', 'AlarmMessage', 'A change, and the alarm after it') },
-  },
   stats: {
     action: 'send',
     qos: 0,
@@ -183,7 +173,7 @@ export const CHANNELS = {
 
 export function asyncApiDocument(contracts: Contract[], { version }: { version: string }) {
   const channels = Object.entries(mergeOf(contracts.map((contract) => contract.channels)));
-  const { Id, Name, Time, LatestItem, Alarm, AlarmMessage } = SCHEMAS;
+  const { Id, Name, Time, LatestItem } = SCHEMAS;
   return {
     asyncapi: '3.0.0',
     info: {
@@ -203,8 +193,6 @@ export function asyncApiDocument(contracts: Contract[], { version }: { version: 
         Name,
         Time,
         LatestItem,
-        Alarm,
-        AlarmMessage,
         ...PAYLOADS,
         ...mergeOf(contracts.map(({ messages }) => messages)),
       }),

@@ -21,6 +21,9 @@ now such as \`-1h\` (\`ms\`, \`s\`, \`m\`, \`h\`, \`d\`, \`y\`) and \`now\`. Ran
 \`[from, to)\`. A UUID or a percent-encoded name addresses a device or a sensor. Every page except the last one
 has a cursor, \`next\`, and may be short. An error is a problem document (RFC 9457) with a stable \`code\`.`;
 
+/** `text`: follows the name of the schema of its data. */
+export type StreamEvent = { schema: z.ZodType; text: string };
+
 /** The part of the documents that the core or a feature adds. */
 export interface Contract {
   /** groups of routes with their descriptions */
@@ -30,6 +33,10 @@ export interface Contract {
   /** parameters of paths, by name */
   parameters?: Record<string, object>;
   routes?: Route[];
+  /** events of the live stream, by name */
+  events?: Record<string, StreamEvent>;
+  /** addresses of the dashboard, as Express writes them */
+  views?: string[];
   /** topics of `/asyncapi.json`, by id */
   channels?: Record<string, Channel>;
   /** schemas of payloads that only MQTT carries, by their names in the document */
@@ -51,6 +58,7 @@ export function openApiDocument(
   const known: Known = {
     nameOf: new Map(Object.entries(named).map(([name, schema]) => [schema, name])),
     parameters: mergeOf(contracts.map(({ parameters }) => parameters)),
+    events: mergeOf(contracts.map(({ events }) => events)),
   };
   const paths: Record<string, Record<string, object>> = {};
   for (const { method, path, operation } of contracts.flatMap(({ routes = [] }) => routes)) {
@@ -84,10 +92,14 @@ const SECURITY = {
 interface Known {
   nameOf: Map<z.ZodType, string>;
   parameters: Record<string, object>;
+  events: Record<string, StreamEvent>;
 }
 
 function describe(path: string, operation: Operation, guarded: boolean, known: Known) {
-  const { id, tag, summary, description, query = {}, body, emptyBody = false, answers, scope } = operation;
+  const { id, tag, summary, query = {}, body, emptyBody = false, answers, scope } = operation;
+  const description = operation.sendsEvents
+    ? `${operation.description}\n\n${eventTable(known)}`
+    : operation.description;
   return {
     operationId: id,
     tags: [tag],
@@ -108,6 +120,16 @@ function describe(path: string, operation: Operation, guarded: boolean, known: K
       guarded && scope !== 'open' ? [{ token: [scope] }, { password: [scope] }, { session: [scope] }] : [],
   };
 }
+
+/** In Markdown. */
+const eventTable = ({ events, nameOf }: Known): string =>
+  [
+    '| event | data |',
+    '| --- | --- |',
+    ...Object.entries(events).map(
+      ([name, { schema, text }]) => `| \`${name}\` | \`${nameOf.get(schema)}\`: ${text} |`,
+    ),
+  ].join('\n');
 
 function goodResponse({ id, query, links }: Operation, status: string, content: Content, known: Known) {
   const nextPage = query?.['cursor'] && {

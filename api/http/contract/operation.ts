@@ -21,6 +21,8 @@ export interface Operation {
   summary: string;
   /** in Markdown */
   description?: string;
+  /** the answer is the live stream. The description ends with a table of its events */
+  sendsEvents?: boolean;
   /** the handler passes it to `readQuery` */
   query?: ZodRawShape;
   body?: Content;
@@ -48,7 +50,6 @@ export const TAGS = {
   latest: 'The latest value of each sensor, and a live stream of changes.',
   devices: 'Devices and their sensors.',
   measurements: 'The samples of one sensor, and ingest over HTTP.',
-  alarms: 'Rules, the alarms that they find, and their life.',
   credentials: 'Accounts of devices at the embedded broker, if `MQTT_AUTH` is on.',
   operation: 'The state of the processes.',
   access: 'The caller of a request and its scopes.',

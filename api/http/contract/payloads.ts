@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { MAX_SAMPLES_PER_MESSAGE, MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.ts';
 import { MAX_DEVICES } from '../../access/credentials/index.ts';
-import { WantedRule } from '../../alarms/index.ts';
 import { BUCKETS } from '../../observability/index.ts';
-import { AnnotationText, SCHEMAS } from './schemas/index.ts';
+import { SCHEMAS } from './schemas/index.ts';
 
 /**
  * Schemas of messages without errors. If a message contains valid and invalid measurements, the decoders of `api/ingest`, which are faster,
@@ -219,23 +218,6 @@ const WantedSensor = z
     description: 'The description of a sensor. Members that are left out, or null, stay unchanged.',
     examples: [{ type: 'temperature', unit: 'Cel', label: 'Under the lamp' }],
   });
-const Acknowledgement = z
-  .strictObject({
-    by: z
-      .string()
-      .min(1)
-      .max(128)
-      .optional()
-      .meta({ description: 'Who acknowledges. Default: the kind of the caller.' }),
-    comment: AnnotationText.optional(),
-  })
-  .meta({ examples: [{ by: 'Ada', comment: 'The door was open' }] });
-
-const Shelving = Acknowledgement.extend({
-  until: z
-    .union([z.int(), z.string()])
-    .meta({ description: 'Until when nothing is delivered: epoch milliseconds, or ISO 8601.' }),
-}).meta({ examples: [{ until: '2026-11-21T18:00:00Z', by: 'Ada', comment: 'Parts are ordered' }] });
 
 const PlainMeasurements = z.union([PlainMeasurement, z.array(PlainMeasurement).max(MAX_SAMPLES_PER_MESSAGE)]);
 
@@ -270,9 +252,6 @@ export const PAYLOADS = {
   WantedCredential,
   WantedDevice,
   WantedSensor,
-  WantedRule,
-  Acknowledgement,
-  Shelving,
 };
 
 /** Only MQTT carries these messages of the core. */

@@ -1,5 +1,4 @@
 import type { CredentialService } from '../../access/credentials/credential-service.ts';
-import type { Alarms } from '../../alarms/index.ts';
 import type { Retirement } from '../../ingest/registry/index.ts';
 import type { InstallationStats } from '../../live/installation-stats.ts';
 import type { UnwatchedTime } from '../../observability/watched-time.ts';
@@ -8,11 +7,10 @@ import type { Contract } from '../contract/openapi.ts';
 import { TAGS } from '../contract/operation.ts';
 import { MESSAGES, PAYLOADS } from '../contract/payloads.ts';
 import { SCHEMAS } from '../contract/schemas/index.ts';
+import { VIEWS } from '../dashboard.ts';
 import type { BrokerAddress } from '../items.ts';
 import type { Route, RouteContext } from '../route.ts';
 import type { Stream } from '../stream/index.ts';
-import * as alarmRules from './alarm-rules.ts';
-import * as alarms from './alarms.ts';
 import * as credentials from './credentials.ts';
 import * as devices from './devices.ts';
 import * as fleet from './fleet.ts';
@@ -24,7 +22,6 @@ import * as session from './session.ts';
 
 /** What the routes of the core need in addition to `RouteContext`. */
 export interface CoreParts {
-  alarms: Alarms;
   credentials: CredentialService;
   retire: Retirement['retire'];
   stats: Pick<InstallationStats, 'recent'>;
@@ -40,23 +37,11 @@ export const API_ROUTES: Array<Route<RouteContext & CoreParts>> = [
   ...search.routes,
   ...devices.routes,
   ...measurements.routes,
-  ...alarmRules.routes,
-  ...alarms.routes,
   ...credentials.routes,
   ...session.routes,
 ];
 
 const PARAMETERS = {
-  rule_id: {
-    description: 'The `rule_id` of an alarm rule.',
-    schema: { type: 'string', minLength: 1 },
-    example: '0b61a3c4-8a0e-4a43-9d57-7b2c8f0f6c11',
-  },
-  alarm_id: {
-    description: 'The `alarm_id` of an alarm.',
-    schema: { type: 'string', minLength: 1 },
-    example: 'AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA',
-  },
   device: {
     description: 'A device: its UUID in lower case, or its name, percent-encoded.',
     schema: { type: 'string', minLength: 1, maxLength: 128 },
@@ -74,6 +59,8 @@ export const CORE_CONTRACT: Contract = {
   schemas: { ...SCHEMAS, ...PAYLOADS },
   parameters: PARAMETERS,
   routes: [...API_ROUTES, ...service.routes, ...service.documentRoutes],
+  events: latest.EVENTS,
   channels: CHANNELS,
+  views: VIEWS,
   messages: MESSAGES,
 };

@@ -5,6 +5,7 @@ import { groupOf } from '../../../schema/ids.ts';
 import type { LatestPlace } from '../../store/devices/latest-pages.ts';
 import type { LatestRow } from '../../store/devices/latest-rows.ts';
 import { rowsAsOf } from '../as-of.ts';
+import type { StreamEvent } from '../contract/openapi.ts';
 import { json, type Operation, PAGED } from '../contract/operation.ts';
 import { SCHEMAS } from '../contract/schemas/index.ts';
 import { tableType } from '../export.ts';
@@ -135,12 +136,19 @@ const SUBSCRIPTION = {
     }),
 };
 
-/** Schemas of the data of events, by event name. */
-export const EVENTS: Record<string, z.ZodType> = {
-  snapshot: SCHEMAS.Snapshot,
-  delta: SCHEMAS.Delta,
-  stats: SCHEMAS.StatsEvent,
-  alarm: SCHEMAS.AlarmMessage,
+export const EVENTS: Record<string, StreamEvent> = {
+  snapshot: {
+    schema: SCHEMAS.Snapshot,
+    text: 'the current values; a large snapshot is sent as several events',
+  },
+  delta: {
+    schema: SCHEMAS.Delta,
+    text: 'the sensors that changed, each at most once, and the commit time of the oldest change',
+  },
+  stats: {
+    schema: SCHEMAS.StatsEvent,
+    text: 'the rates of the pipeline and the health of its processes, every second; `/pipeline/recent` has earlier rates',
+  },
 };
 
 export const followLatest: Operation = {
@@ -150,22 +158,16 @@ export const followLatest: Operation = {
   summary: 'Latest values as they change',
   description: `Server-sent events, for a browser's \`EventSource\`. Without \`device\` and \`sensor\` the stream follows the whole fleet.
 
-| event | data |
-| --- | --- |
-| \`snapshot\` | \`Snapshot\`: the current values; a large snapshot is sent as several events |
-| \`delta\` | \`Delta\`: the sensors that changed, each at most once, and the commit time of the oldest change |
-| \`stats\` | \`StatsEvent\`: the rates of the pipeline and the health of its processes, every second; \`/pipeline/recent\` has earlier rates |
-| \`alarm\` | \`AlarmMessage\`: a change of any alarm. After a reconnect read \`GET /alarms\` |
-
 An \`EventSource\` that reconnects sends \`Last-Event-ID\` and gets the changes since that event. If the process no longer knows that
 event, it sends a snapshot again, so there is never a gap. If several events belong together, only the last one has an id. A device or sensor that does not
 exist yet appears with its first value. A client that reads too slowly is disconnected and reconnects. A change that is lost on its way to
 this process is sent within 30 s.`,
+  sendsEvents: true,
   query: SUBSCRIPTION,
   answers: {
     200: {
       'text/event-stream': {
-        text: 'Events. Their data has the schemas `Snapshot`, `Delta`, `StatsEvent` and `AlarmMessage`.',
+        text: 'Events. The description names the schemas of their data.',
         example:
           'id: 3f2a9c01d4b87e65-1\nevent: delta\ndata: {"items":[],"committed_at":null,"sent_at":"2026-11-21T00:00:00.000Z"}\n\n',
       },

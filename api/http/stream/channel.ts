@@ -15,7 +15,7 @@ import { follows, type Subscription } from './subscription.ts';
 export interface ChannelDeps {
   /** pages of the stored newest values */
   storedPages: (subscription: Subscription) => AsyncIterator<LatestRow[]>;
-  live: Live;
+  live: Pick<Live, 'listen' | 'onMissed'>;
   /** null: values are not judged */
   judge: () => Judge | null;
   limit: LimitFunction;

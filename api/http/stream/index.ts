@@ -39,11 +39,12 @@ const MAX_RESTING = 100;
 
 /**
  * `GET /stream`: server-sent events. A reader gets a snapshot of its subscription, then the changes and the rates of the pipeline. Every
- * reader also gets the changes of all alarms, and requests the alarms again after a reconnect. A reader that reconnects sends
- * `Last-Event-ID` and gets the changes since that event, or a snapshot if its channel has ended. So a reader never misses a newest value.
+ * reader also gets the events of features. A reader that reconnects sends `Last-Event-ID` and gets the changes since that event, or a
+ * snapshot if its channel has ended. So a reader never misses a newest value.
  */
 export function createStream(
-  deps: Pick<RouteContext, 'store' | 'live' | 'limits' | 'clock' | 'logger' | 'metrics'> & {
+  deps: Pick<RouteContext, 'store' | 'limits' | 'clock' | 'logger' | 'metrics'> & {
+    live: ChannelDeps['live'];
     stats: Pick<InstallationStats, 'read' | 'health'>;
     /** in ms; a channel then reads `latest` again */
     resyncMs: number;
@@ -63,13 +64,7 @@ export function createStream(
   /** run while there is at least one reader */
   let timers: NodeJS.Timeout[] = [];
 
-  deps.live.onAlarm((alarm) => {
-    const frame = Buffer.from(`event: alarm\ndata: ${alarm}\n\n`);
-    for (const reader of readers) reader.sendAlarm(frame);
-  });
-
-  const statsFrame = () =>
-    Buffer.from(`event: stats\ndata: ${JSON.stringify({ ...stats.read(), health: stats.health() })}\n\n`);
+  const statsFrame = () => frameOf('stats', JSON.stringify({ ...stats.read(), health: stats.health() }));
 
   function enter(reader: Reader) {
     readers.add(reader);
@@ -139,6 +134,12 @@ export function createStream(
       judge = given;
     },
 
+    /** To all readers that are connected. `data`: JSON in one line. */
+    sendEvent(name: string, data: string) {
+      const frame = frameOf(name, data);
+      for (const reader of readers) reader.sendOrDisconnect(frame);
+    },
+
     removeDevice: channels.removeDevice,
 
     readers: (): number => readers.size,
@@ -151,18 +152,20 @@ export function createStream(
 
 export type Stream = ReturnType<typeof createStream>;
 
+const frameOf = (event: string, data: string) => Buffer.from(`event: ${event}\ndata: ${data}\n\n`);
+
 /** The caller of an expired session has to sign in again. */
 function endWithSession(res: Response, reader: Reader, now: number) {
   const { endsAt }: Caller = res.locals['caller'];
   return endsAt === null ? undefined : setTimeout(() => reader.end(), endsAt - now);
 }
 
-/** In the connection of a reader. Above it, the reader is too slow, and the next alarm closes its connection. */
+/** In the connection of a reader. Above it, the reader is too slow, and the next event of a feature closes its connection. */
 const MAX_WAITING_BYTES = 1024 * 1024;
 
 /**
- * Unread data waits in the connection: one event, the alarms after it, and the bytes that the socket itself buffers. So a slow reader costs
- * little memory. The headers of `res` must be sent. `events` may be a compressor in front of it.
+ * Unread data waits in the connection: one event, the events of features after it, and the bytes that the socket itself buffers. So a slow
+ * reader costs little memory. The headers of `res` must be sent. `events` may be a compressor in front of it.
  */
 export function createReader(res: Response, events: Writable = res) {
   let stalled = false;
@@ -189,10 +192,10 @@ export function createReader(res: Response, events: Writable = res) {
     },
 
     /**
-     * Alarms are sent even while earlier events wait. The connection of a reader that is too slow is closed. The reader connects again and
-     * requests the alarms.
+     * The event is sent even while earlier ones wait. The connection of a reader that is too slow is closed, so that it knows that it missed
+     * events.
      */
-    sendAlarm(frame: Buffer) {
+    sendOrDisconnect(frame: Buffer) {
       if (!isOpen()) return;
       if (events.writableLength > MAX_WAITING_BYTES) res.destroy();
       else events.write(frame);

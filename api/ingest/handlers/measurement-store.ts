@@ -18,10 +18,10 @@ import type { Statuses } from '../registry/status.ts';
 import type { SampleWriter, Series } from '../sample-writer.ts';
 import type { Kept } from './index.ts';
 
-/** Evaluates alarm rules. */
+/** Sees the samples of each message before and after their commit. */
 export interface SampleObserver {
   /**
-   * Notes the samples that must be evaluated after a crash, concurrently with the commit. undefined: there is nothing to
+   * Notes the samples that it must see again after a crash, concurrently with the commit. undefined: there is nothing to
    * note. `seenAt`: epoch ms at which the device was seen; null: all samples are noted.
    */
   note: (device: Device, series: Series[], seenAt: number | null) => Promise<void> | undefined;
@@ -39,7 +39,7 @@ const MAX_CLOCK_WAIT_MS = 1000;
 const MAX_SLEEP_MS = 1000;
 
 /**
- * After a longer commit the samples are noted for alarms again. After a crash, another process reads the notes of the
+ * After a longer commit the observer notes the samples again. After a crash, another process reads the notes of the
  * last hours only, and would miss a commit that took hours because the database was unavailable.
  */
 const SLOW_COMMIT_MS = 30_000;
@@ -84,7 +84,7 @@ export class MeasurementStore {
     this.#processStats = processStats;
   }
 
-  /** Without an observer (null), a message costs no additional time. */
+  /** Of one feature, which may change it at any time. Without an observer (null), a message costs no additional time. */
   setSampleObserver(observer: SampleObserver | null) {
     this.#observer = observer;
   }
@@ -147,7 +147,7 @@ export class MeasurementStore {
     });
   }
 
-  /** After a slow commit, the samples are noted for alarms again. `changed`: the sensors that have a newer value now. */
+  /** After a slow commit, the observer notes the samples again. `changed`: the sensors that have a newer value now. */
   #settle(
     device: Device,
     batch: MessageBatch,

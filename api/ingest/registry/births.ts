@@ -61,8 +61,8 @@ export class Births {
     if (site !== undefined) await this.#retry.run(() => this.#store.indexDevice(device, site, now, stamp));
     const change = { ...attributes, registeredAt: isNew ? now : undefined };
     await this.#retry.run(() => this.#store.writeDevice(device, change, stamp));
-    if (isNew) this.#registry.countDevice();
     Object.assign(device, attributes, birth.session === undefined ? {} : { sessionStamp: stamp });
+    if (isNew) this.#registry.noteRegistered(device);
     return true;
   }
 

@@ -34,6 +34,7 @@ export class Registry {
   #clock;
   /** The newest change of each device. Changes of one device run one after the other. */
   #changing: Map<string, Promise<unknown>> = new Map();
+  #onRegistered;
   #devices = 0;
   /** epoch ms */
   #countedAt = Number.NEGATIVE_INFINITY;
@@ -45,6 +46,7 @@ export class Registry {
     limits,
     retry,
     clock,
+    onRegistered = () => {},
   }: {
     store: RegistryStore;
     /** value of `LATEST_GROUPS` */
@@ -53,7 +55,10 @@ export class Registry {
     retry: Retry;
     /** epoch ms */
     clock: () => number;
+    /** after the commit of a new device; it must return at once */
+    onRegistered?: (device: Device) => void;
   }) {
+    this.#onRegistered = onRegistered;
     this.#store = store;
     this.#groups = groups;
     this.#limits = limits;
@@ -159,8 +164,10 @@ export class Registry {
     return this.reload(identity);
   }
 
-  countDevice() {
+  /** A birth has committed a new device. */
+  noteRegistered(device: Device) {
     this.#devices++;
+    this.#onRegistered(device);
   }
 
   uncountDevice() {
@@ -206,6 +213,7 @@ export class Registry {
     await this.#retry.run(() => this.#store.writeDevice(device, change, stamp));
     device.site = site ?? null;
     this.cache.keep(device);
+    this.#onRegistered(device);
     return device;
   }
 

@@ -15,6 +15,8 @@ type Matches = (topic: string) => boolean;
 export class Followers {
   #filters: Map<Client, Set<string>> = new Map();
   #asking: Map<string, { clients: number; matches: Matches }> = new Map();
+  /** Topics of channels. */
+  #reserved: Set<string> = new Set();
 
   constructor(aedes: Aedes) {
     aedes.on('subscribe', (subscriptions, client) => {
@@ -45,9 +47,14 @@ export class Followers {
     return false;
   }
 
+  /** Must be called before the first subscription. */
+  reserve(topic: string) {
+    this.#reserved.add(topic);
+  }
+
   /** A named topic is only for clients whose filters ask for it. */
   takes(client: Client, topic: string) {
-    if (!isFurtherTopic(topic)) return true;
+    if (!isFurtherTopic(topic) || this.#reserved.has(topic)) return true;
     for (const filter of this.#filters.get(client) ?? [])
       if (this.#asking.get(filter)?.matches(topic)) return true;
     return false;
@@ -57,7 +64,7 @@ export class Followers {
     const filters = this.#filters.get(client) ?? new Set();
     if (filters.has(filter)) return;
     this.#filters.set(client, filters.add(filter));
-    const matches = askingBy(filter);
+    const matches = this.#askingBy(filter);
     if (!matches) return;
     const asking = this.#asking.get(filter) ?? { clients: 0, matches };
     asking.clients++;
@@ -71,11 +78,12 @@ export class Followers {
     const asking = this.#asking.get(filter);
     if (asking && --asking.clients === 0) this.#asking.delete(filter);
   }
-}
 
-/** Returns null if the filter asks for no named topic. */
-function askingBy(filter: string): Matches | null {
-  if (filter.includes('#') || isStatsTopic(filter)) return null;
-  if (!filter.includes('+')) return isFurtherTopic(filter) ? (topic) => topic === filter : null;
-  return filter.split('/').length > FIRST_FURTHER_LEVEL ? filterOf(filter) : null;
+  /** Returns null if the filter asks for no named topic. */
+  #askingBy(filter: string): Matches | null {
+    if (filter.includes('#') || isStatsTopic(filter)) return null;
+    if (!filter.includes('+'))
+      return isFurtherTopic(filter) && !this.#reserved.has(filter) ? (topic) => topic === filter : null;
+    return filter.split('/').length > FIRST_FURTHER_LEVEL ? filterOf(filter) : null;
+  }
 }

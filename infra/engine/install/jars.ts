@@ -141,8 +141,8 @@ async function fetchInto(
     if (last.length > 15) last.shift();
     onStatus(
       copied > 0
-        ? `${title}'s jars: ${copied} of about ${count} in place`
-        : `${title}'s jars, ${size} in all: ${downloaded} fetched`,
+        ? `${title}: ${copied} of about ${count} files are in place`
+        : `${title}: ${downloaded} of about ${count} files downloaded, ${size} in all`,
     );
   };
   for (const stream of [child.stdout, child.stderr]) createInterface(stream).on('line', read);

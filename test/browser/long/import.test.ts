@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
 import { useDirectory } from '../../support/directory.ts';
+import { until } from '../../support/until.ts';
 import { useDashboard } from '../../support/web/dashboard.ts';
 
 /** This file of 2.4 MB is imported in two pieces. The invalid line is in the second piece. */
@@ -55,6 +56,19 @@ test('Import page: CSV file with an invalid line: the button Test only counts sa
   await page.getByLabel('Device', { exact: true }).fill('another');
   await page.getByRole('link', { name: 'Show old-logger' }).click();
   await page.getByRole('heading', { name: 'old-logger' }).waitFor();
+  const range = new URL(page.url()).searchParams;
+  const [from, to] = ['from', 'to'].map((name) => Date.parse(range.get(name) ?? ''));
+  const length = ROWS * 1000;
+  expect(from).toBeGreaterThan(BEGIN - length / 10);
+  expect(from).toBeLessThan(BEGIN);
+  expect(to).toBeGreaterThan(BEGIN + length - 1000);
+  expect(to).toBeLessThan(BEGIN + length * 1.1);
+  await until(async () => (await dashboard.paintedColors('.signals canvas')) > 1, { what: 'the chart' });
+  // Nobody knows whether it should send, so it is not said to be online, and its age is no warning.
+  await page.getByText('were imported from a file').waitFor();
+  await page.locator('.facts .age[data-expected="false"]').waitFor();
+  await page.locator('.signal-value .age[data-expected="false"]').waitFor();
+  await dashboard.lookAt('import-device');
 });
 
 test('Import page: the user leaves the page during an import and returns: the progress is shown, and the import ends', async () => {
@@ -126,11 +140,21 @@ test('Import page: German logger file with local times: options are proposed, th
   const start = page.getByRole('button', { name: 'Import', exact: true });
   await page.getByText('The times name no zone').waitFor();
   expect(await start.isDisabled()).toBe(true);
+  await page.getByText('Their times are not decided until you choose a zone').waitFor();
+  const other = page.getByLabel('Another zone');
+  expect(
+    await other.evaluate((field: HTMLInputElement) =>
+      [...(field.list?.options ?? [])].map(({ value }) => value),
+    ),
+  ).toEqual(expect.arrayContaining(['UTC', 'Europe/Berlin', 'Pacific/Auckland']));
+  await other.fill('Europe/Nowhere');
+  await other.press('Tab');
+  await page.getByRole('alert').getByText('No zone has this name').waitFor();
   await dashboard.lookAt('import-questions');
-  await page.getByRole('button', { name: 'UTC', exact: true }).press('Enter');
+  await other.fill('Asia/Calcutta');
+  await other.press('Enter');
   await dashboard.untilFocused(page.getByLabel('Time zone'));
-  await page.getByLabel('Time zone').fill('+05:30');
-  await page.getByLabel('Time zone').press('Tab');
+  await page.getByText('The first samples, as they will be stored').waitFor();
   await page.getByRole('cell', { name: '12:10:00 +05:30' }).waitFor();
   await page.getByRole('cell', { name: '06:40:00', exact: false }).waitFor();
   await dashboard.lookAt('import-preview');

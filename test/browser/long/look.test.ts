@@ -100,7 +100,7 @@ describe('Appearance', () => {
     await dashboard.untilFocused(button);
   });
 
-  test('Page header on a phone: the arrow at the right edge is pressed: the last view scrolls into view', async () => {
+  test('Page header on a phone: the arrow at the right edge is pressed: the last view scrolls into view, and stays there', async () => {
     const { page } = dashboard;
     await page.setViewportSize({ width: 390, height: 844 });
     await dashboard.visit('/');
@@ -109,6 +109,14 @@ describe('Appearance', () => {
       what: 'the last view within the screen',
     });
     await page.locator('.navigation-more[data-side="left"]').waitFor();
+    // A number in a link grows. The row stays where the user scrolled it.
+    const moved = await page.locator('.navigation').evaluate(async (row) => {
+      const before = row.scrollLeft;
+      row.querySelector('a[href="/alarms"]')?.append('1,000');
+      for (let frame = 0; frame < 5; frame++) await new Promise(requestAnimationFrame);
+      return row.scrollLeft - before;
+    });
+    expect(moved).toBe(0);
   });
 
   test.each(['/', '/devices/collar-1', '/devices/collar-1/sensors/ambient'])(

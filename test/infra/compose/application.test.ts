@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { MAX_CONCURRENT_IMPORTS } from '../../../api/features/import/index.ts';
-import { readSettings, SETTINGS } from '../../../common/settings/index.ts';
+import { ALL_SETTINGS } from '../../../api/features/index.ts';
+import { readSettings } from '../../../common/settings/index.ts';
 import { useStarted } from '../../support/clean-ups.ts';
 import { INSTALLS_MS, interpolate, loadCompose } from '../../support/compose/index.ts';
 import { commandOf } from '../../support/scripts.ts';
@@ -35,8 +35,8 @@ const settingsFrom = (environment: Record<string, string>) =>
   readSettings(environment, { envFile: join(stack.secrets, 'none') });
 
 test.each(OURS)('Compose service %s: environment: the application accepts every setting', (name) => {
-  const known = Object.keys(SETTINGS).flatMap((key) =>
-    SETTINGS[key]?.secret ? [key, `${key}_FILE`] : [key],
+  const known = Object.keys(ALL_SETTINGS).flatMap((key) =>
+    ALL_SETTINGS[key]?.secret ? [key, `${key}_FILE`] : [key],
   );
   const environment = environmentOf(name);
   expect(known).toEqual(expect.arrayContaining(Object.keys(environment)));
@@ -47,7 +47,7 @@ test('Compose: number of groups and retention: each process gets the value of .e
   const stored = { LATEST_GROUPS: '128', BATCH_DAYS: '45', HISTORY_DAYS: '730' };
   for (const name of ['migrate', 'api', 'https']) {
     for (const setting of Object.keys(stored))
-      expect(environmentOf(name)).toHaveProperty(setting, SETTINGS[setting]?.fallback);
+      expect(environmentOf(name)).toHaveProperty(setting, ALL_SETTINGS[setting]?.fallback);
     const { retention } = settingsFrom(environmentOf(name, stored));
     expect(retention).toEqual({ latestGroups: 128, batchDays: 45, historyDays: 730 });
   }
@@ -82,22 +82,6 @@ test('Compose: optional settings in .env: each process that ingests gets the val
       expect(environmentOf(name)).toHaveProperty(setting, fallback);
     }
   }
-});
-
-/** @param size such as `320m` */
-function bytesOf(size: string): number {
-  const [, count, unit] = /^(\d+)([mg])$/.exec(size) ?? [];
-  return Number(count) * (unit === 'g' ? 1024 : 1) * 1_048_576;
-}
-
-test.each(['api', 'https'])('Compose service %s: concurrent imports fit in the tmpfs of DATA_DIR', (name) => {
-  const { dataDir, ingest } = settingsFrom(environmentOf(name));
-  const { tmpfs, mem_limit: memory } = stack.compose.services[name];
-  const [, path = '', size = ''] = /^(.*):size=(.*)$/.exec(tmpfs.join()) ?? [];
-  expect(dataDir.startsWith(`${path}/`)).toBe(true);
-  expect(bytesOf(size)).toBeGreaterThan(MAX_CONCURRENT_IMPORTS * ingest.maxImportBytes);
-  // The process needs the rest.
-  expect(bytesOf(size)).toBeLessThan(bytesOf(memory) / 3);
 });
 
 test('How-to page for Compose: settings that cannot change after the first start: the page names them before the first command', () => {

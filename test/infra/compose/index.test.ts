@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
-import { SETTINGS } from '../../../common/settings/index.ts';
+import { ALL_SETTINGS } from '../../../api/features/index.ts';
 import { useStarted } from '../../support/clean-ups.ts';
 import { INSTALLS_MS, loadCompose } from '../../support/compose/index.ts';
 
@@ -119,7 +119,7 @@ describe('Compose secrets', () => {
   test('Compose secrets: environment of the services: contains paths of secret files, and never a secret', () => {
     for (const [name, { environment = {} }] of stack.services) {
       for (const [key, value] of Object.entries(environment)) {
-        const secret = SETTINGS[key.replace(/_FILE$/, '')]?.secret ?? /PASSWORD|TOKEN|SECRET/.test(key);
+        const secret = ALL_SETTINGS[key.replace(/_FILE$/, '')]?.secret ?? /PASSWORD|TOKEN|SECRET/.test(key);
         expect({ name, key, secret: secret && !key.endsWith('_FILE') }).toEqual({ name, key, secret: false });
         if (secret) expect(value).toMatch(/^\/run\/secrets\/\w+$/);
       }

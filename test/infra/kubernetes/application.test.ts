@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { MAX_CONCURRENT_IMPORTS } from '../../../api/features/import/index.ts';
+import { ALL_SETTINGS } from '../../../api/features/index.ts';
 import * as service from '../../../api/http/routes/service.ts';
-import { SETTINGS } from '../../../common/settings/index.ts';
+import { KAFKA_SETTINGS } from '../../../schema/kafka/index.ts';
 import { useBuilds } from '../../support/kubernetes/build.ts';
-import { carries, nameOf, podOf, type Resource } from '../../support/kubernetes/resources.ts';
+import { carries, nameOf } from '../../support/kubernetes/resources.ts';
 import {
   containerOf,
   environmentOf,
@@ -35,7 +35,7 @@ const settings = (entry: Workload) => settingsOf(builds, entry);
 
 test('Kubernetes: environment of every process: the application knows and accepts every setting', () => {
   expect(workloads.length).toBeGreaterThanOrEqual(5);
-  const known = Object.entries(SETTINGS).flatMap(([key, { secret }]) =>
+  const known = Object.entries(ALL_SETTINGS).flatMap(([key, { secret }]) =>
     secret ? [key, `${key}_FILE`] : [key],
   );
   for (const entry of workloads) {
@@ -48,25 +48,8 @@ test('Kubernetes: environment of every process: the application knows and accept
 test('Kubernetes: number of groups and retention: every process has the defaults, and the how-to page names the settings', () => {
   for (const name of ['LATEST_GROUPS', 'BATCH_DAYS', 'HISTORY_DAYS']) {
     const values = workloads.map((entry) => environmentOf(entry.applied, entry.workload)[name]);
-    expect([name, ...new Set(values)]).toEqual([name, SETTINGS[name]?.fallback]);
+    expect([name, ...new Set(values)]).toEqual([name, ALL_SETTINGS[name]?.fallback]);
     expect(readFileSync('docs/how-to/deploy-to-kubernetes.md', 'utf8')).toContain(`\`${name}\``);
-  }
-});
-
-test('Kubernetes: concurrent imports of maximum size: the volume below DATA_DIR has space for all', () => {
-  expect(readFileSync('Dockerfile', 'utf8')).toContain('\nENV DATA_DIR=/tmp/');
-  const readers = named('^millrace-http$');
-  expect(readers).not.toEqual([]);
-  for (const entry of readers) {
-    const mount = containerOf(entry.workload).volumeMounts.find(
-      ({ mountPath }: { mountPath: string }) => mountPath === '/tmp',
-    );
-    const { emptyDir } = (podOf(entry.workload) as Resource).spec.volumes.find(
-      ({ name }: { name: string }) => name === mount.name,
-    );
-    const [, count] = /^(\d+)Mi$/.exec(emptyDir.sizeLimit) ?? [];
-    const uploads = MAX_CONCURRENT_IMPORTS * settings(entry).ingest.maxImportBytes;
-    expect(Number(count) * 1_048_576).toBeGreaterThan(uploads);
   }
 });
 
@@ -138,7 +121,7 @@ test('Kubernetes jobs: Kafka settings of the how-to page are added: every job ac
         ? { ...resource, data: { ...resource.data, ...added, STREAM_PARQUET: 's3://lake' } }
         : resource,
     );
-    const { stream } = settings({ ...entry, applied });
+    const stream = settings({ ...entry, applied }).of(KAFKA_SETTINGS);
     // The drain job commits messages, and notes them for the processes that send them to Kafka.
     expect([entry.where, stream.kafka, stream.username]).toEqual([
       entry.where,

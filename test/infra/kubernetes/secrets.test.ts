@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
-import { SETTINGS } from '../../../common/settings/index.ts';
+import { ALL_SETTINGS } from '../../../api/features/index.ts';
 import { KUBERNETES, useBuilds } from '../../support/kubernetes/build.ts';
 import { find } from '../../support/kubernetes/resources.ts';
 import {
@@ -29,7 +29,7 @@ test('Kubernetes: secrets of the processes: mounted as files from existing Secre
       ]);
     const environment = environmentOf(applied, workload);
     for (const [name, value] of Object.entries(environment)) {
-      expect([where, name, SETTINGS[name]?.secret ?? false]).toEqual([where, name, false]);
+      expect([where, name, ALL_SETTINGS[name]?.secret ?? false]).toEqual([where, name, false]);
       if (name.endsWith('_FILE'))
         expect([where, [...mounted.keys()]]).toEqual([where, expect.arrayContaining([value])]);
     }

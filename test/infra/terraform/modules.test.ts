@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { SETTINGS } from '../../../common/settings/index.ts';
+import { ALL_SETTINGS } from '../../../api/features/index.ts';
 import { ensurePython } from '../../../infra/python/ensure.ts';
 import { NODES } from '../../../tools/sizing/formula.ts';
 import { AWS } from '../../support/terraform/arguments-aws.ts';
@@ -132,17 +132,17 @@ describe('Terraform outputs', () => {
       'CQL_USERNAME',
       'TLS_ELSEWHERE',
     ]);
-    for (const name of names) expect(SETTINGS[name]?.secret ?? false).toBe(false);
-    for (const name of names) expect(SETTINGS).toHaveProperty(name);
+    for (const name of names) expect(ALL_SETTINGS[name]?.secret ?? false).toBe(false);
+    for (const name of names) expect(ALL_SETTINGS).toHaveProperty(name);
   });
 
   test('Terraform outputs: secrets and files: the application has a setting that reads each output from a file', () => {
     const secrets = moduleIn(CLOUD).outputs['secrets'].value;
     expect(Object.keys(secrets)).toEqual(['CQL_PASSWORD']);
-    for (const name of Object.keys(secrets)) expect(SETTINGS[name]?.secret).toBe(true);
+    for (const name of Object.keys(secrets)) expect(ALL_SETTINGS[name]?.secret).toBe(true);
     const files = moduleIn(CLOUD).outputs['files'].value;
     expect(Object.keys(files)).toEqual(['CQL_TLS_CA']);
-    for (const name of Object.keys(files)) expect(SETTINGS[name]?.help).toMatch(/^PEM file/);
+    for (const name of Object.keys(files)) expect(ALL_SETTINGS[name]?.help).toMatch(/^PEM file/);
   });
 });
 

@@ -1,6 +1,8 @@
 import { z } from 'zod';
-import { EVENTS } from '../../../api/http/routes/latest.ts';
+import { CONTRACTS } from '../../../api/features/index.ts';
 import { type Answer, objectionTo } from './answers.ts';
+
+const EVENTS = Object.assign({}, ...CONTRACTS.map(({ events }) => events));
 
 /** Answers that violate the contract, since the last call of `settleWatch`. */
 const objections: Set<string> = new Set();
@@ -14,7 +16,7 @@ export function watchAnswer(answer: Answer) {
 
 /** @param event of `/stream` */
 export function watchEvent({ event, data }: { event: string; data: unknown }) {
-  const schema = EVENTS[event];
+  const schema = EVENTS[event]?.schema;
   const error = schema ? schema.safeParse(data).error : null;
   if (!schema) objections.add(`The event ${event} of /stream is not described.`);
   if (error) objections.add(`The event ${event} of /stream: ${z.prettifyError(error).slice(0, 500)}`);

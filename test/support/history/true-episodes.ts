@@ -1,4 +1,13 @@
-import type { RuleCondition } from '../../../api/alarms/rules/rule.ts';
+type Run = { for_ms?: number | undefined; for_samples?: number | undefined };
+
+type Threshold = Run & { kind: 'above' | 'below' | 'rate'; limit: number; clear?: number | undefined };
+
+type Band = Run & { kind: 'outside'; limit: [number, number]; clear?: [number, number] | undefined };
+
+type Absence = { kind: 'absent'; for_ms?: number | undefined; intervals?: number | undefined };
+
+/** As an alarm rule has it. */
+type RuleCondition = Threshold | Band | Absence;
 
 type TrueEpisode = { start: number; opened: number; cleared: number | null; peak: number | null };
 

@@ -1,6 +1,6 @@
 import { Admin, Consumer } from '@platformatic/kafka';
-import { TOPICS, topicName } from '../../../api/features/kafka/client/index.ts';
 import { type KafkaOptions, startKafka } from '../../../infra/kafka/index.ts';
+import { TOPICS, topicName } from '../../../schema/kafka/index.ts';
 import { startDisposable, type TestEngine } from '../database/engine.ts';
 
 /** A Kafka of a test. `address` stays the same. */

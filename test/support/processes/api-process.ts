@@ -17,7 +17,7 @@ export type Script =
   | 'api/commands/roles.ts'
   | 'api/features/dead-letters/command/index.ts'
   | 'api/commands/credentials/index.ts'
-  | 'api/commands/alarms/index.ts'
+  | 'api/features/alarms/command/index.ts'
   | 'api/features/export/command.ts'
   | 'api/features/import/command/index.ts'
   | 'api/features/kafka/command.ts'

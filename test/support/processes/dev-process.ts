@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { SETTINGS } from '../../../common/settings/index.ts';
+import { ALL_SETTINGS } from '../../../api/features/index.ts';
 import { steadyPort } from '../../../infra/engine/ports.ts';
 import { recordingToo } from '../query-rules/recording.ts';
 
@@ -43,7 +43,7 @@ export async function freePorts(): Promise<{ HTTP_PORT: string; MQTT_PORT: strin
 /** @returns the environment of this process without the variables of npm, jest and Millrace */
 export function plainEnvironment(): NodeJS.ProcessEnv {
   const isExcluded = (name: string) =>
-    name in SETTINGS ||
+    name in ALL_SETTINGS ||
     /^(npm_|JEST_|TEST_)/.test(name) ||
     ['NODE_OPTIONS', 'NODE_ENV', 'INIT_CWD'].includes(name);
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !isExcluded(name)));

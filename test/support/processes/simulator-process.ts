@@ -13,7 +13,7 @@ export function startSimulator(args: string[], environment: NodeJS.ProcessEnv = 
 
 function readSummary(output: string) {
   const found =
-    /([\d,]+) samples made, ([\d,]+) acknowledged, ([\d,]+) dropped, ([\d,]+) left unacknowledged/.exec(
+    /measured ([\d,]+) samples: ([\d,]+) acknowledged, ([\d,]+) dropped, ([\d,]+) left unacknowledged/.exec(
       output,
     );
   if (!found) return null;

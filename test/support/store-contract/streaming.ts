@@ -96,9 +96,9 @@ export function describeStreaming(subject: () => ContractSubject) {
 
     test('Store: outbox for Kafka: the same entry is written twice: reading its hour and kind returns the entry once', async () => {
       const group = newGroup();
-      const entry = { kind: 'event' as const, id: 'pump.5.birth' };
+      const entry = { kind: 'event', id: 'pump.5.birth' };
       for (let times = 0; times < 2; times++) await store.write.outbox.write(group, HOUR, entry);
-      await store.write.outbox.write(group, HOUR, { kind: 'alarm', id: 'a' });
+      await store.write.outbox.write(group, HOUR, { kind: 'dead_letter', id: 'a' });
       expect((await store.streaming.outboxPage(group, HOUR, 'event')).items).toEqual([entry]);
       expect((await store.streaming.outboxPage(group, HOUR + HOUR_MS, 'event')).items).toEqual([]);
     });

@@ -1,11 +1,12 @@
 import type { Client } from 'cassandra-driver';
 import pino from 'pino';
 import { openDatabase } from '../../../api/database.ts';
-import { TOPICS } from '../../../api/features/index.ts';
+import { ingestSlots } from '../../../api/features/index.ts';
 import { createReading } from '../../../api/history/reading/index.ts';
 import { PayloadMemory } from '../../../api/ingest/admission/byte-budget.ts';
 import { createIngest, type Publish } from '../../../api/ingest/index.ts';
 import type { Message, Send } from '../../../api/ingest/pipeline.ts';
+import type { Device } from '../../../api/ingest/registry/cache.ts';
 import { createContext } from '../../../api/observability/index.ts';
 import type { connectStore } from '../../../api/store/index.ts';
 import { readSettings } from '../../../common/settings/index.ts';
@@ -51,12 +52,14 @@ export async function startMemoryPipeline(
     tables?: Map<string, Table>;
     /** receives what is committed */
     onStored?: Publish;
+    /** receives each new device */
+    onRegistered?: ((device: Device) => void) | undefined;
     /** receives what is published to devices */
     send?: Send;
   } = {},
 ) {
   const { settings, clock = Date.now, clockDifference = async () => 0, around, writes } = options;
-  const { database, tables, send, onStored } = options;
+  const { database, tables, send, onStored, onRegistered } = options;
   let client: Client | undefined;
   const config = readSettings({ LATEST_GROUPS: '4', ...settings }, { envFile: '' });
   const published: Array<{ sensor: string; value: number }> = [];
@@ -76,7 +79,8 @@ export async function startMemoryPipeline(
   });
   const ingest = createIngest(context, {
     ...opened,
-    topics: TOPICS,
+    ...ingestSlots(config),
+    onRegistered,
     send,
     publish: (device, changed, series) => {
       onStored?.(device, changed, series);

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Admin } from '@platformatic/kafka';
 import pino from 'pino';
-import { topicName } from '../../../api/features/kafka/client/index.ts';
-import { KafkaSender } from '../../../api/features/kafka/client/sender.ts';
+import { KafkaSender } from '../../../api/features/kafka/sender.ts';
+import { topicName } from '../../../schema/kafka/index.ts';
 import { bucketOf, HOUR_MS } from '../../../schema/rules.ts';
 import { makeTopics, readTopic, startTestKafka } from '../../support/kafka/index.ts';
 import { readMetric } from '../../support/metrics.ts';

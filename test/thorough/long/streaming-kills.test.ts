@@ -7,6 +7,7 @@ import { migrateDatabase } from '../../../api/store/setup/index.ts';
 import { readSettings } from '../../../common/settings/index.ts';
 import { steadyPort } from '../../../infra/engine/ports.ts';
 import { identifyDevice, identifySensor } from '../../../schema/ids.ts';
+import { KAFKA_SETTINGS } from '../../../schema/kafka/index.ts';
 import { bucketOf, HOUR_MS } from '../../../schema/rules.ts';
 import { readLedger } from '../../../simulator/ledger/read.ts';
 import { compareTopic, readTopics } from '../../../simulator/verify/topic.ts';
@@ -115,7 +116,7 @@ test('Streaming to Kafka: ingest and Kafka are killed under load: no sample belo
   const watermark = bucketOf(Date.now()) + HOUR_MS;
   const { topic, until: complete } = await until(
     async () => {
-      const read = await readTopics(config.stream, () => {});
+      const read = await readTopics(config.of(KAFKA_SETTINGS), () => {});
       return read.until !== null && read.until >= watermark ? read : null;
     },
     { withinMs: 120_000, what: 'the watermark' },

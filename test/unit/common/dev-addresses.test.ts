@@ -11,6 +11,7 @@ import {
   writeDevAddresses,
 } from '../../../common/dev-addresses.ts';
 import { readSettings } from '../../../common/settings/index.ts';
+import { KAFKA_SETTINGS } from '../../../schema/kafka/index.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -57,7 +58,7 @@ describe('dev addresses: a file of a running process', () => {
       envFile: envFile(),
       print: () => {},
     });
-    expect(String(found.stream.kafka)).toBe('127.0.0.1:9092');
+    expect(String(found.of(KAFKA_SETTINGS).kafka)).toBe('127.0.0.1:9092');
   });
 
   test('Address file of npm run dev: broker command: only the MQTT port comes from the file', () => {

@@ -1,15 +1,15 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { ALL_SETTINGS, SETTINGS_GROUPS } from '../../../api/features/index.ts';
 import { isLoopback } from '../../../common/addresses.ts';
-import { MillraceError } from '../../../common/errors.ts';
 import { envExample, settingsPage } from '../../../common/settings/documents.ts';
-import { readSettings, SETTINGS } from '../../../common/settings/index.ts';
+import { readSettings } from '../../../common/settings/index.ts';
 import { useDirectory } from '../../support/directory.ts';
+import { NO_ENV_FILE, problemsOf } from '../../support/settings.ts';
 
 const EXAMPLE = readFileSync(new URL('../../../.env.example', import.meta.url), 'utf8');
-const NONE = { envFile: join(tmpdir(), 'there', 'is', 'no', 'such', 'file') };
+const NONE = { envFile: NO_ENV_FILE };
 
 const folder = useDirectory('settings');
 
@@ -18,19 +18,6 @@ function file(name: string, content: string): string {
   const path = join(folder, name);
   writeFileSync(path, content);
   return path;
-}
-
-function problemsOf(environment: Record<string, string>, options: { envFile: string } = NONE): string[] {
-  try {
-    readSettings(environment, options);
-    return [];
-  } catch (error) {
-    if (!(error instanceof MillraceError)) throw error;
-    expect([error.code, error.exitCode]).toEqual(['bad_settings', 78]);
-    const [heading, ...lines] = error.message.split('\n');
-    expect(heading).toBe('Settings to correct:');
-    return lines.map((line) => line.trim());
-  }
 }
 
 test('Settings: no setting is set: all listeners are on loopback, with the documented defaults', () => {
@@ -145,14 +132,6 @@ describe('Settings: a wrong value', () => {
     ['CQL_CONTACT_POINTS', 'a,,b', 'must be host[:port], comma-separated, IPv6 in brackets; "" is not'],
     ['CQL_CONTACT_POINTS', 'a:0', 'must be host[:port], comma-separated, IPv6 in brackets; "a:0" is not'],
     ['CQL_CONTACT_POINTS', '::1', 'must be host[:port], comma-separated, IPv6 in brackets; "::1" is not'],
-    ['STREAM_PARQUET', 's3://', 'must be the path of a directory or s3://bucket/prefix'],
-    ['STREAM_PARQUET', 's3://Lake/a', 'must be the path of a directory or s3://bucket/prefix'],
-    ['STREAM_PARQUET', 's3:lake', 'must be the path of a directory or s3://bucket/prefix'],
-    [
-      'STREAM_S3_ENDPOINT',
-      'minio:9000',
-      'must be http://host/path or https://host/path, without user and password',
-    ],
   ])('Settings: wrong value: %s=%s: refused', (name, value, message) => {
     expect(problemsOf({ [name]: value })).toEqual([`${name} ${message}`]);
   });
@@ -176,34 +155,6 @@ describe('Settings: a wrong value', () => {
   });
 });
 
-describe('Settings: STREAM_PARQUET', () => {
-  const key = { STREAM_S3_KEY_ID: 'k', STREAM_S3_SECRET: 's' };
-  const ofAmazon = { bucket: 'lake', region: 'us-east-1', keyId: 'k', secret: 's' };
-
-  test.each([
-    [{ STREAM_PARQUET: 'lake' }, { directory: join(process.cwd(), 'lake') }],
-    [
-      { STREAM_PARQUET: 's3://lake', ...key },
-      { ...ofAmazon, prefix: '', endpoint: 'https://s3.us-east-1.amazonaws.com' },
-    ],
-    [
-      { STREAM_PARQUET: 's3://lake/plant-1/a', STREAM_S3_REGION: 'eu-central-1', ...key },
-      {
-        ...ofAmazon,
-        prefix: 'plant-1/a',
-        region: 'eu-central-1',
-        endpoint: 'https://s3.eu-central-1.amazonaws.com',
-      },
-    ],
-    [
-      { STREAM_PARQUET: 's3://lake/', STREAM_S3_ENDPOINT: 'https://minio.example:9000//', ...key },
-      { ...ofAmazon, prefix: '', endpoint: 'https://minio.example:9000' },
-    ],
-  ])('Settings: STREAM_PARQUET: %p: read as a directory or a bucket', (environment, place) => {
-    expect(readSettings(environment, { envFile: '' }).stream.parquet).toEqual(place);
-  });
-});
-
 describe('Settings: wrong combinations', () => {
   test.each([
     [
@@ -221,54 +172,6 @@ describe('Settings: wrong combinations', () => {
     [{ CQL_USERNAME: 'u' }, ['CQL_PASSWORD must be set when CQL_USERNAME is set']],
     [{ CQL_PASSWORD: 'p' }, ['CQL_USERNAME must be set when CQL_PASSWORD is set']],
     [{ MQTT_PASSWORD: 'p' }, ['MQTT_USERNAME must be set when MQTT_PASSWORD is set']],
-    [
-      { STREAM_PARQUET: 's3://lake' },
-      [
-        'STREAM_S3_KEY_ID must be set when STREAM_PARQUET is a bucket',
-        'STREAM_S3_SECRET must be set when STREAM_PARQUET is a bucket',
-      ],
-    ],
-    [
-      { STREAM_PARQUET: 's3://lake', STREAM_S3_SECRET: 's' },
-      ['STREAM_S3_KEY_ID must be set when STREAM_PARQUET is a bucket'],
-    ],
-    [
-      { STREAM_PARQUET: 's3://lake', STREAM_S3_KEY_ID: 'k' },
-      ['STREAM_S3_SECRET must be set when STREAM_PARQUET is a bucket'],
-    ],
-    [{ STREAM_PARQUET: 's3://lake', STREAM_S3_KEY_ID: 'k', STREAM_S3_SECRET: 's' }, []],
-    [{ STREAM_PARQUET: '/srv/lake' }, []],
-    [
-      { SCHEMA_REGISTRY_URL: 'https://registry.example' },
-      ['STREAM_FORMAT must be avro when SCHEMA_REGISTRY_URL is set'],
-    ],
-    [
-      {
-        STREAM_FORMAT: 'avro',
-        SCHEMA_REGISTRY_URL: 'https://registry.example',
-        SCHEMA_REGISTRY_USERNAME: 'u',
-      },
-      ['SCHEMA_REGISTRY_PASSWORD must be set when SCHEMA_REGISTRY_USERNAME is set'],
-    ],
-    [
-      {
-        STREAM_FORMAT: 'avro',
-        SCHEMA_REGISTRY_URL: 'http://127.0.0.1:8081',
-        SCHEMA_REGISTRY_PASSWORD: 'p',
-      },
-      ['SCHEMA_REGISTRY_USERNAME must be set when SCHEMA_REGISTRY_PASSWORD is set'],
-    ],
-    [
-      {
-        STREAM_FORMAT: 'avro',
-        SCHEMA_REGISTRY_URL: 'http://registry.example',
-        SCHEMA_REGISTRY_USERNAME: 'u',
-        SCHEMA_REGISTRY_PASSWORD: 'p',
-      },
-      [
-        'SCHEMA_REGISTRY_URL must be https:// when SCHEMA_REGISTRY_PASSWORD is sent to a registry beyond loopback, or TLS_ELSEWHERE=true if the network between is private',
-      ],
-    ],
     [
       { BATCH_DAYS: '30', HISTORY_DAYS: '7' },
       ['HISTORY_DAYS must not be less than BATCH_DAYS: history is packed from batches'],
@@ -444,19 +347,10 @@ describe('Settings: secrets in files', () => {
   });
 
   test('Settings: secrets in files: every setting of a secret also exists with the suffix _FILE', () => {
-    const secrets = Object.entries(SETTINGS).filter(([, { secret }]) => secret);
-    expect(secrets.map(([name]) => name)).toEqual([
-      'CQL_PASSWORD',
-      'MQTT_PASSWORD',
-      'API_TOKEN',
-      'READ_TOKENS',
-      'INGEST_TOKENS',
-      'CURSOR_SECRET',
-      'SCHEMA_REGISTRY_PASSWORD',
-      'STREAM_PASSWORD',
-      'STREAM_S3_SECRET',
-      'ALARM_WEBHOOK_SECRET',
-    ]);
+    const secrets = Object.entries(ALL_SETTINGS).filter(([, { secret }]) => secret);
+    expect(secrets.map(([name]) => name)).toEqual(
+      expect.arrayContaining(['CQL_PASSWORD', 'READ_TOKENS', 'CURSOR_SECRET']),
+    );
     for (const [name] of secrets) expect(EXAMPLE).toContain(`${name}_FILE`);
   });
 });
@@ -486,19 +380,25 @@ describe('Settings: .env', () => {
 
 describe('Settings: .env.example', () => {
   test('.env.example: the file in the repository equals the output of npm run docs:reference', () =>
-    expect(EXAMPLE).toBe(envExample()));
+    expect(EXAMPLE).toBe(envExample(SETTINGS_GROUPS)));
 
   test('Settings: .env.example: all settings are listed with their defaults, in order', () => {
     const listed = [...EXAMPLE.matchAll(/^# .+\n#([A-Z0-9_]+)=(.*)$/gm)].map(([, name, value]) => [
       name,
       value,
     ]);
-    expect(listed).toEqual(Object.entries(SETTINGS).map(([name, { fallback }]) => [name, fallback ?? '']));
+    expect(listed).toEqual(
+      Object.entries(ALL_SETTINGS).map(([name, { fallback }]) => [name, fallback ?? '']),
+    );
   });
 
   test('Settings: .env.example: all lines uncommented: the settings equal the defaults', () => {
     const envFile = file('example.env', EXAMPLE.replaceAll(/^#([A-Z_]+=)/gm, '$1'));
-    expect(readSettings({}, { envFile })).toEqual(readSettings({}, NONE));
+    const { of: _, ...defaults } = readSettings({}, NONE);
+    expect(readSettings({}, { envFile, groups: SETTINGS_GROUPS })).toEqual({
+      ...defaults,
+      of: expect.any(Function),
+    });
   });
 });
 
@@ -506,10 +406,10 @@ describe('Settings: docs/reference/settings.md', () => {
   const page = readFileSync(new URL('../../../docs/reference/settings.md', import.meta.url), 'utf8');
 
   test('Settings page: the page equals the output of npm run docs:reference', () =>
-    expect(page).toBe(settingsPage()));
+    expect(page).toBe(settingsPage(SETTINGS_GROUPS)));
 
   test('Settings page: every setting has a description of its allowed values and of its purpose', () => {
-    for (const setting of Object.values(SETTINGS))
+    for (const setting of Object.values(ALL_SETTINGS))
       expect(setting).toMatchObject({
         values: expect.stringMatching(/^\w/),
         help: expect.stringMatching(/^[A-Z].*\.$/),

@@ -15,6 +15,7 @@ test('Sidebar of the manual: tutorials in the order of the index, how-to pages i
     'Your first measurement',
     'Your first sensor',
     'Add a payload format',
+    'Write a feature',
   ]);
   expect(sections[1]?.items.every((item) => 'items' in item)).toBe(true);
   expect(titles(1)?.slice(0, 2)).toEqual(['Connect devices', 'Manage devices and data']);

@@ -14,18 +14,19 @@ function createBusyReader() {
   return { connection, reader };
 }
 
-test('Client of the live stream: its first event is unread: an alarm is queued behind the event, statistics are dropped', async () => {
+test('Client of the live stream: its first event is unread: an event of a feature is queued behind it, statistics are dropped', async () => {
   const { connection, reader } = createBusyReader();
   reader.sendIfWritable(frame('stats'));
-  reader.sendAlarm(frame('alarm'));
+  reader.sendOrDisconnect(frame('note'));
   reader.end();
   let text = '';
   for await (const part of connection) text += part;
-  expect(text.match(/^event: .*/gm)).toEqual(['event: snapshot', 'event: alarm']);
+  expect(text.match(/^event: .*/gm)).toEqual(['event: snapshot', 'event: note']);
 });
 
-test('Client of the live stream: alarms arrive faster than the client reads: its connection is closed', () => {
+test('Client of the live stream: events of a feature arrive faster than the client reads: its connection is closed', () => {
   const { connection, reader } = createBusyReader();
-  for (let sent = 0; sent < 1000 && !connection.destroyed; sent++) reader.sendAlarm(frame('alarm', 16_384));
+  for (let sent = 0; sent < 1000 && !connection.destroyed; sent++)
+    reader.sendOrDisconnect(frame('note', 16_384));
   expect(connection.destroyed).toBe(true);
 });

@@ -4,7 +4,7 @@ import {
   liveDevice,
   liveTopic,
   reachesLive,
-  readAlarm,
+  readChannel,
   readItems,
   statsProcess,
   statsTopic,
@@ -59,8 +59,8 @@ const itemOf = (device: string, sensor: string, shown?: { device?: string; name?
   ...shown,
 });
 
-/** @param items published one by one */
-function namedTopicsOf(items: LiveItem[]): string[] {
+/** @param items published one by one @param channel level of the topic of a channel */
+function namedTopicsOf(items: LiveItem[], channel: string = 'notes'): string[] {
   const topics: string[] = [];
   const DEVICE = { id: 'd', name: 'd', label: null, state: null, sensors: new Map() } as never;
   const named = new NamedTopics({
@@ -71,6 +71,7 @@ function namedTopicsOf(items: LiveItem[]): string[] {
     },
     isRetained: false,
   });
+  named.reserve(channel);
   for (const item of items) named.publish(DEVICE, [item], performance.now());
   return topics;
 }
@@ -85,6 +86,11 @@ test('Live topics by name: a birth message gives two devices equal names: the se
     'iot/live/Pump/sensors/t',
     `iot/live/${other.device_id}/sensors/t`,
   ]);
+});
+
+test('Live topics by name: a device has the name of a channel: it is published under its id', () => {
+  const [topic] = namedTopicsOf([itemOf('notes', 't')], 'notes');
+  expect(topic).toBe(`iot/live/${idOf('notes')}/sensors/t`);
 });
 
 test('Live topics by name: a birth message gives two sensors equal names: the second sensor is published under its id', () => {
@@ -125,8 +131,11 @@ test.each([
   expect(read(item)).toBeNull();
 });
 
-test('Live alarms: a forged message has several lines: the message is passed on as one line', () => {
-  const message = { event: 'opened', alarm: { alarm_id: 'a' } };
-  const text = JSON.stringify(message, null, '\n');
-  expect(readAlarm(Buffer.from(text))).toBe(JSON.stringify(message));
+test('Live channel: a message from the broker has several lines: the message is passed on as one line', () => {
+  const read = ({ note }: { note: string }) => (note === 'forged' ? null : { note });
+  const readNote = (message: object) => readChannel(Buffer.from(JSON.stringify(message, null, '\n')), read);
+  expect(readNote({ note: 'a', more: 1 })).toBe('{"note":"a"}');
+  expect(readNote({ note: 'forged' })).toBeNull();
+  expect(readNote({ note: 'n'.repeat(20_000) })).toBeNull();
+  expect(readChannel(Buffer.from('null'), read)).toBeNull();
 });

@@ -2,14 +2,6 @@ import { expect, test } from '@jest/globals';
 import { createMetrics } from '../../../api/observability/metrics.ts';
 import { readSeries } from '../../support/metrics.ts';
 
-test('Metrics: iot_alarm_deliveries_total: the series of each receiver and result starts at 0', async () => {
-  const { registry } = createMetrics({ version: 'test', role: 'all' });
-  const text = await registry.metrics();
-  for (const target of ['webhook', 'alertmanager'])
-    for (const result of ['delivered', 'failed', 'dead'])
-      expect(text).toContain(`\niot_alarm_deliveries_total{target="${target}",result="${result}"} 0\n`);
-});
-
 test('Metrics: messages and samples are counted between scrapes: each scrape has the totals so far', async () => {
   const { registry, messages, settledMessages, samples } = createMetrics({ version: 'test', role: 'all' });
   const read = async () => {

@@ -15,7 +15,7 @@ test('Simulator meter: 120 samples: each is counted as acknowledged, dropped or 
     '3/3 devices · 12.3 samples/s · 70 acknowledged · 45 waiting · 5 dropped · ack p50 4 p99 12 ms',
   );
   expect(summaryText({ ...meter.totals(), seconds: 2 })).toBe(
-    '120 samples made, 70 acknowledged, 5 dropped, 45 left unacknowledged in 2 s: 35 samples/s',
+    'The devices measured 120 samples: 70 acknowledged, 5 dropped, 45 left unacknowledged in 2 s: 35 samples/s',
   );
 });
 

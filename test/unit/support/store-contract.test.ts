@@ -1,6 +1,5 @@
 import { beforeAll, expect } from '@jest/globals';
 import { createMemoryStore, type MemoryStore } from '../../support/memory-store/index.ts';
-import { describeAlarmDeliveries } from '../../support/store-contract/alarm-deliveries.ts';
 import { describeCells } from '../../support/store-contract/cells.ts';
 import { describeCredentials } from '../../support/store-contract/credentials.ts';
 import { describePacking } from '../../support/store-contract/packing.ts';
@@ -24,7 +23,6 @@ const subject = () => ({
   },
 });
 
-describeAlarmDeliveries(subject);
 describeCells(subject);
 describeSamples(subject);
 describePacking(subject);

@@ -96,10 +96,10 @@ async function startApi(
   return { ...child, url: `http://127.0.0.1:${JSON.parse(String(child.said)).httpPort}` };
 }
 
-/** All variants get the flags that `npm start` passes to Node. */
+/** All variants get the flags with a value that `npm start` passes to Node.js, but not its first stage. */
 export function startFlags(): string[] {
   const { scripts }: { scripts: { start: string } } = JSON.parse(readFileSync(PACKAGE, 'utf8'));
-  return scripts.start.split(' ').filter((word) => word.startsWith('--'));
+  return scripts.start.split(' ').filter((word) => /^--[^=]+=/.test(word));
 }
 
 /** @returns the sum of a metric over its labels; 0 for a missing metric */

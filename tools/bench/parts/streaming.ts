@@ -122,7 +122,7 @@ const openKafka = (environment: Environment, engineDir: string, onStatus: (text:
 /** The Kafka client is imported here, because other parts and the reports do not need it. */
 async function makeTopics(address: string) {
   const { Admin } = await import('@platformatic/kafka');
-  const { TOPICS, topicName } = await import('../../../api/features/kafka/client/index.ts');
+  const { TOPICS, topicName } = await import('../../../schema/kafka/index.ts');
   const kinds = Object.keys(TOPICS) as Array<keyof typeof TOPICS>;
   const admin = new Admin({ clientId: 'bench', bootstrapBrokers: [address] });
   try {

@@ -3,7 +3,7 @@ import type { StreamStatus } from './connection.ts';
 import { createConnection } from './connection.ts';
 import type { HubMessage, TabState } from './messages.ts';
 import type { Target } from './target.ts';
-import { addressOf, covers, selectorOf, unionOf } from './target.ts';
+import { addressOf, covers, keyOf, selectorOf, unionOf } from './target.ts';
 
 /** Time in ms without a state after which a tab counts as hidden. It may have crashed, or the browser has frozen it. */
 const LEASE_MS = 15_000;
@@ -152,7 +152,7 @@ export class StreamHub {
       this.#isComplete = false;
     }
     const event: { items: LatestItem[] } = JSON.parse(text);
-    for (const item of event.items) this.#items.set(`${item.device_id}/${item.sensor_id}`, item);
+    for (const item of event.items) this.#items.set(keyOf(item), item);
     for (const tab of this.#tabs.values()) {
       if (!needsItems(tab) || tab.isWaiting) continue;
       const items = event.items.filter(tab.has);

@@ -141,4 +141,4 @@ export class Stream {
 export type { StreamStatus } from './connection.ts';
 export { lazily, viaWorker } from './ports.ts';
 export type { Target } from './target.ts';
-export { FIGURES_ALONE } from './target.ts';
+export { FIGURES_ALONE, keyOf } from './target.ts';

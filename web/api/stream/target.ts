@@ -51,13 +51,17 @@ export function covers(subscription: Target, target: Target): boolean {
 
 const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
+/** @returns the key of a sensor, by the ids of the sensor and its device */
+export const keyOf = ({ device_id, sensor_id }: { device_id: string; sensor_id: string }): string =>
+  `${device_id}/${sensor_id}`;
+
 /** @returns a function that finds out whether the target has a sensor, by the ids of the sensor and its device */
 export function selectorOf(target: Target): (item: { device_id: string; sensor_id: string }) => boolean {
   const devices = new Set(target.devices ?? []);
   // Items have ids, and only the API computes the id of a name. So a target with a name has every item.
   if (isWhole(target) || [...devices].some((device) => !ID.test(device))) return () => true;
   const sensors = new Set((target.sensors ?? []).map(pathOf));
-  return ({ device_id, sensor_id }) => devices.has(device_id) || sensors.has(`${device_id}/${sensor_id}`);
+  return (item) => devices.has(item.device_id) || sensors.has(keyOf(item));
 }
 
 export function addressOf({ devices = [], sensors = [] }: Target): string {

@@ -2,15 +2,15 @@ import type { InputHTMLAttributes } from 'preact';
 import { useCallback, useEffect, useId, useRef, useState } from 'preact/hooks';
 import type { Problem } from '../../api/request.ts';
 import { problemWords, toProblem } from '../../api/request.ts';
+import { keyOf } from '../../api/stream/index.ts';
 import type { Alarm } from '../../api/types.ts';
 import { formatCounted, formatDateTime, formatSpan, NOTHING } from '../../format.ts';
 import { Cancel, Dialog, DialogProblem } from '../../kit/controls.tsx';
 import { sensorHref } from '../../routes.ts';
 import { isShelved } from '../../state/alarms.ts';
 import { useChanges, useServices } from '../../state/hooks.ts';
-import { keyOf } from '../../state/live.ts';
 import type { UnitChoices } from '../../units.ts';
-import { differenceScale, limitScale, sensorValueText, toShown } from '../../units.ts';
+import { differenceScale, limitScale, roundedText, sensorValueText } from '../../units.ts';
 
 /** Renders a page of alarms. Keys: J, K or arrows move, X selects, A acknowledges, S shelves, Enter opens the sensor. */
 export function AlarmTable({
@@ -174,19 +174,14 @@ function useKeys(onKey: (event: KeyboardEvent) => void) {
 const hrefOf = ({ device_id, sensor_id, device, sensor }: Alarm) =>
   sensorHref(device_id, sensor_id, { device, sensor });
 
-/** Significant digits of a shown peak. */
-const DIGITS = 6;
-
 /** @returns the peak in the chosen unit, if the unit is known */
 export function peakText(
   { peak, unit, condition }: Pick<Alarm, 'peak' | 'unit' | 'condition'>,
   choices: UnitChoices,
 ): string {
   if (peak === null) return NOTHING;
-  const rounded = (value: number) => String(Number(value.toPrecision(DIGITS)));
   const scale = limitScale(unit, choices);
-  if (condition !== 'rate') return `${rounded(toShown(scale, peak))} ${scale.unit}`.trim();
-  return `${rounded(toShown(differenceScale(scale), peak))} ${scale.unit}/s`;
+  return condition === 'rate' ? `${roundedText(differenceScale(scale), peak)}/s` : roundedText(scale, peak);
 }
 
 /** Renders the newest value of the sensor of an alarm. A new value redraws only this cell. */

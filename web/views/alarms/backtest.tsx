@@ -1,7 +1,7 @@
+import { keyOf } from '../../api/stream/index.ts';
 import type { Backtest, PastEpisode } from '../../api/types.ts';
 import { formatCounted, formatDateClock, formatDateTime, formatDuration } from '../../format.ts';
 import { useServices } from '../../state/hooks.ts';
-import { keyOf } from '../../state/live.ts';
 import type { Scale } from '../../units.ts';
 import { limitText } from '../../units.ts';
 

@@ -16,7 +16,7 @@ import {
   limitScale,
   limitText,
   plainScale,
-  toShown,
+  roundedText,
 } from '../../units.ts';
 import { BacktestStrip } from './backtest.tsx';
 
@@ -262,9 +262,6 @@ const Required = () => (
 /** Number of days of which the form shows the lowest and highest value, equal to that of a backtest. */
 const DAYS = 30;
 
-/** Significant digits of the shown values. Further digits are noise. */
-const DIGITS = 6;
-
 /**
  * Renders the newest, lowest and highest value of a sensor, in the unit in which its limit is typed.
  *
@@ -282,8 +279,7 @@ function MeasuredSoFar({ id, device, sensor }: { id: string; device: string; sen
   if (!data || data.newest.value === null) return null;
   const { newest, points } = data;
   const scale = limitScale(newest.unit, preferences.choice.value.units);
-  const written = (value: number | null) =>
-    `${Number(toShown(scale, Number(value)).toPrecision(DIGITS))} ${scale.unit}`.trim();
+  const written = (value: number | null) => roundedText(scale, Number(value));
   return (
     <p class="rule-known" id={id}>
       <span>

@@ -16,7 +16,7 @@ import { deviceHref, itemHref } from '../../routes.ts';
 import { useServices, useTitle } from '../../state/hooks.ts';
 import '../../kit/tables.css';
 import './changes.css';
-import { keyOf } from '../../state/live.ts';
+import { keyOf } from '../../api/stream/index.ts';
 import type { Stale } from '../../state/verdict.ts';
 import { useStale } from '../../state/verdict.ts';
 import type { UnitChoices } from '../../units.ts';

@@ -1,11 +1,12 @@
 import { useRef, useState } from 'preact/hooks';
 import type { Client } from '../../api/client.ts';
 import { createLimit } from '../../api/client.ts';
+import { keyOf } from '../../api/stream/index.ts';
 import type { DeviceItem, LatestItem, UnwatchedTime } from '../../api/types.ts';
 import { createReader } from '../../chart/reader.ts';
 import { deviceCount } from '../../state/fleet-state.ts';
 import { useQuery, useServices } from '../../state/hooks.ts';
-import { keyOf, useFiguresAlone } from '../../state/live.ts';
+import { useFiguresAlone } from '../../state/live.ts';
 import type { Bins, ChangedDevice, ChangedSensor } from './rules.ts';
 import { BIN_MS, cameOrWent, changeOf, HOUR_MS, HOURS_BEFORE, judgedFrom } from './rules.ts';
 

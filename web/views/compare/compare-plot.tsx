@@ -7,6 +7,7 @@ import { alignLines, axesOf } from './use-compared.ts';
 import 'uplot/dist/uPlot.min.css';
 import '../../chart/chart.css';
 import type uPlot from 'uplot';
+import { keyOf } from '../../api/stream/index.ts';
 import type { LatestItem } from '../../api/types.ts';
 import { readingAt, stateAt, statisticsOf } from '../../chart/readout.ts';
 import type { Shape } from '../../chart/shape.ts';
@@ -17,7 +18,6 @@ import { formatDateTime, formatNumber, formatZone, NOTHING } from '../../format.
 import { Age } from '../../kit/figure.tsx';
 import { itemHref } from '../../routes.ts';
 import { useChanges, useServices } from '../../state/hooks.ts';
-import { keyOf } from '../../state/live.ts';
 import { useStale } from '../../state/verdict.ts';
 import type { StateNames } from '../../states.ts';
 import { sharesOf, stateText } from '../../states.ts';

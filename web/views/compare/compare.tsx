@@ -1,4 +1,5 @@
 import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
+import { keyOf } from '../../api/stream/index.ts';
 import { MissingAnnotations, useAnnotations } from '../../chart/annotations.tsx';
 import { ChartDownloads } from '../../chart/downloads.tsx';
 import { useMarks } from '../../chart/marks.ts';
@@ -11,7 +12,6 @@ import { Choice } from '../../kit/controls.tsx';
 import { Notice, ProblemLine, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
 import { compareHref, readHidden, readRefs } from '../../routes.ts';
 import { useServices, useTitle } from '../../state/hooks.ts';
-import { keyOf } from '../../state/live.ts';
 import { useStale } from '../../state/verdict.ts';
 import { statesOf } from '../../states.ts';
 import type { Scale, UnitChoices } from '../../units.ts';

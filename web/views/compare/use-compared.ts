@@ -3,6 +3,7 @@ import uPlot from 'uplot';
 import { createLimit } from '../../api/client.ts';
 import type { Problem } from '../../api/request.ts';
 import { nullIfMissing } from '../../api/request.ts';
+import { keyOf } from '../../api/stream/index.ts';
 import type { SensorInfo } from '../../api/types.ts';
 import { createReader, pointsFor } from '../../chart/reader.ts';
 import type { Columns, Drawn, Shape } from '../../chart/shape.ts';
@@ -12,7 +13,6 @@ import type { Window } from '../../chart/window.ts';
 import { lengthOf } from '../../chart/window.ts';
 import { parseRef } from '../../routes.ts';
 import { useQuery, useServices } from '../../state/hooks.ts';
-import { keyOf } from '../../state/live.ts';
 import type { StateNames } from '../../states.ts';
 import type { Scale } from '../../units.ts';
 

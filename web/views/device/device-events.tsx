@@ -45,9 +45,12 @@ const WORDS = { birth: 'Birth', online: 'Online', offline: 'Offline' };
 export function EventList({
   history,
   online,
+  isImported,
 }: {
   history: ReturnType<typeof useDeviceEvents>;
   online: boolean;
+  /** whether all samples of the device are from files */
+  isImported: boolean;
 }) {
   const { preferences } = useServices();
   const { zone } = preferences.choice.value;
@@ -59,8 +62,9 @@ export function EventList({
       <>
         <h2 class="panel-title">Events</h2>
         <p class="none">
-          None yet. Devices publish births and status messages. This one has only sent measurements, and
-          counts as online for five minutes after each.
+          {isImported
+            ? 'None. The samples of this device were imported from a file: it has sent no message yet.'
+            : 'None yet. Devices publish births and status messages. This one has only sent measurements, and counts as online for five minutes after each.'}
         </p>
       </>
     );

@@ -110,7 +110,11 @@ function Known({
       <div class="device-lists" data-stale={stale !== null || device.state !== 'online'}>
         {items.length === 0 ? <NoSensors /> : <DeviceSensors name={name} shown={shown} />}
         <section class="panel" aria-label="Events">
-          <EventList history={history} online={device.state === 'online' && stale === null} />
+          <EventList
+            history={history}
+            online={device.state === 'online' && stale === null}
+            isImported={device.last_seen === null}
+          />
         </section>
       </div>
     </>

@@ -345,7 +345,7 @@ function useSensorCount(): (device: DeviceItem) => number | null {
 
 /** Renders the time since the device was last seen, updated every second and by each sample. */
 function LastSeen({ device }: { device: DeviceItem }) {
-  return <Age ts={useLastSeen()(device)} />;
+  return <Age ts={useLastSeen()(device)} isExpected={device.state !== 'not_live'} />;
 }
 
 /** @returns a function that returns the time of the last message or sample of a device */

@@ -1,13 +1,14 @@
 import { useEffect, useState } from 'preact/hooks';
 import { problemText, toProblem } from '../../api/request.ts';
+import { typedWindow, writeWindow } from '../../chart/window.ts';
 import { formatCount, formatCounted } from '../../format.ts';
 import { saveFile } from '../../kit/controls.tsx';
 import { ProblemNotice } from '../../kit/notice.tsx';
-import { deviceHref } from '../../routes.ts';
+import { deviceHref, withQuery } from '../../routes.ts';
 import { NO_IMPORT, useServices, useTitle } from '../../state/hooks.ts';
 import { useFiguresAlone } from '../../state/live.ts';
 import { scopeText, useMay } from '../../state/session.ts';
-import { FileOptions, openQuestions, Questions } from './options.tsx';
+import { FileOptions, inFieldNames, openQuestions, Questions } from './options.tsx';
 import { inUtf8, piecesOf, typeOf } from './pieces.ts';
 import '../../kit/tables.css';
 import './import.css';
@@ -37,6 +38,8 @@ const BEGUN: Omit<ImportRun, 'isTest' | 'device'> = {
   samples: 0,
   merged: 0,
   refused: 0,
+  oldest: null,
+  newest: null,
   lines: [],
   first: [],
   problem: null,
@@ -53,6 +56,7 @@ export function ImportView() {
   // Without an answer, a time without a zone would be stored as UTC, for example.
   const questions = openQuestions(proposal, { ...options, device });
   const isAsked = type !== null && questions.length > 0;
+  const isZoneOpen = questions.some(({ option }) => option === 'zone');
   return (
     <>
       <div class="title">
@@ -122,8 +126,16 @@ export function ImportView() {
           )}
         </div>
         {isAsked && <p class="import-problem">Answer the questions above before the import.</p>}
-        {!run && preview && <Preview preview={preview} zone={options['zone']} />}
-        {run && <RunResult run={run} file={file} zone={options['zone']} onRetry={() => void start(run)} />}
+        {!run && preview && <Preview preview={preview} zone={options['zone']} isZoneOpen={isZoneOpen} />}
+        {run && (
+          <RunResult
+            run={run}
+            file={file}
+            zone={options['zone']}
+            isZoneOpen={isZoneOpen}
+            onRetry={() => void start(run)}
+          />
+        )}
       </section>
     </>
   );
@@ -251,18 +263,37 @@ function DropArea({
   );
 }
 
+/** @returns address of the device page with the range of the imported samples, and a margin */
+function samplesHref(device: string, oldest: string, newest: string): string {
+  const [first, last] = [Date.parse(oldest), Date.parse(newest)];
+  const margin = Math.max(Math.round((last - first) * MARGIN_SHARE), LEAST_MARGIN_MS);
+  const window = typedWindow({ from: first - margin, to: last + margin }, Date.now());
+  const href = deviceHref(device);
+  // A name that no path can hold has a search as its address.
+  return href.includes('?')
+    ? href
+    : withQuery({ path: href, query: new URLSearchParams() }, writeWindow(window));
+}
+
+const MARGIN_SHARE = 0.02;
+const LEAST_MARGIN_MS = 30_000;
+
 function RunResult({
   run,
   file,
   zone,
+  isZoneOpen,
   onRetry,
 }: {
   run: ImportRun;
   file: File | null;
   zone: string | undefined;
+  /** whether the question for the zone of the times has no answer */
+  isZoneOpen: boolean;
   onRetry: () => void;
 }) {
   const { isTest, device, state, share, rows, samples, merged, refused, lines, first, problem } = run;
+  const { oldest, newest } = run;
   return (
     <div class="import-result">
       {state === 'running' && (
@@ -275,10 +306,10 @@ function RunResult({
         {isTest ? 'would be stored' : 'stored'}, {formatCount(refused)} refused
         {merged > 0 && `, ${formatCount(merged)} merged into another of the same sensor and time`}
         {state === 'stopped' && '. Stopped: import the file again to go on. The stored samples stay'}.
-        {state === 'done' && !isTest && device !== '' && samples > 0 && (
+        {state === 'done' && !isTest && device !== '' && oldest !== null && newest !== null && (
           <>
             {' '}
-            <a class="link" href={deviceHref(device)}>
+            <a class="link" href={samplesHref(device, oldest, newest)}>
               Show {device}
             </a>
           </>
@@ -286,27 +317,36 @@ function RunResult({
       </p>
       {problem && <ProblemNotice problem={problem} onRetry={onRetry} />}
       {lines.length > 0 && <RefusedLines lines={lines} name={file?.name ?? ''} />}
-      {isTest && first.length > 0 && <FirstSamples first={first} zone={zone} />}
+      {isTest && first.length > 0 && <FirstSamples first={first} zone={zone} isZoneOpen={isZoneOpen} />}
     </div>
   );
 }
 
-function Preview({ preview, zone }: { preview: Imported | Problem; zone: string | undefined }) {
+function Preview({
+  preview,
+  zone,
+  isZoneOpen,
+}: {
+  preview: Imported | Problem;
+  zone: string | undefined;
+  isZoneOpen: boolean;
+}) {
   if (!('first' in preview))
     return (
       <p class="import-problem" role="alert">
-        {problemText(preview)}
+        {inFieldNames(problemText(preview))}
       </p>
     );
   return (
     <div class="import-result">
-      {preview.first.length > 0 && <FirstSamples first={preview.first} zone={zone} />}
+      {preview.first.length > 0 && <FirstSamples first={preview.first} zone={zone} isZoneOpen={isZoneOpen} />}
       {preview.refused_lines.length > 0 && <RefusedLines lines={preview.refused_lines} name="" />}
     </div>
   );
 }
 
-function RefusedLines({ lines, name }: { lines: RefusedLine[]; name: string }) {
+function RefusedLines({ lines: refusals, name }: { lines: RefusedLine[]; name: string }) {
+  const lines = refusals.map((refusal) => ({ ...refusal, rule: inFieldNames(refusal.rule) }));
   const save = () =>
     saveFile(
       `${name}.refused.csv`,
@@ -348,40 +388,54 @@ function RefusedLines({ lines, name }: { lines: RefusedLine[]; name: string }) {
 /** Number of samples that the page shows. */
 const MOST_SAMPLES = 10;
 
-function FirstSamples({ first, zone }: { first: ImportedRow[]; zone: string | undefined }) {
+function FirstSamples({
+  first,
+  zone,
+  isZoneOpen,
+}: {
+  first: ImportedRow[];
+  zone: string | undefined;
+  isZoneOpen: boolean;
+}) {
   const hasUnits = first.some(({ unit }) => unit !== null);
   const hasSites = first.some(({ site }) => site !== null);
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: keys scroll the table on a narrow screen
-    <section class="import-scroll" aria-label="First samples" tabIndex={0}>
-      <table class="plain import-table import-samples">
-        <caption>The first samples, as they will be stored</caption>
-        <thead>
-          <tr>
-            <th>Time in UTC</th>
-            {zone && <th>Time in {zone}</th>}
-            <th>Device</th>
-            <th>Sensor</th>
-            <th class="number">Value</th>
-            {hasUnits && <th>Unit</th>}
-            {hasSites && <th>Site</th>}
-          </tr>
-        </thead>
-        <tbody>
-          {first.slice(0, MOST_SAMPLES).map(({ line, device, sensor, ts, local, value, unit, site }) => (
-            <tr key={`${line} ${sensor}`}>
-              <td>{withoutZeros(ts.replace('T', ' ').replace('Z', ''))}</td>
-              {zone && <td>{local && withoutZeros(local)}</td>}
-              <td>{device}</td>
-              <td>{sensor}</td>
-              <td class="number">{value}</td>
-              {hasUnits && <td>{unit}</td>}
-              {hasSites && <td>{site}</td>}
+    <>
+      <p class="import-caption">
+        {isZoneOpen
+          ? 'The first samples. Their times are not decided until you choose a zone.'
+          : 'The first samples, as they will be stored'}
+      </p>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: keys scroll the table on a narrow screen */}
+      <section class="import-scroll" aria-label="First samples" tabIndex={0}>
+        <table class="plain import-table import-samples">
+          <thead>
+            <tr>
+              <th>{isZoneOpen ? 'Time without a zone' : 'Time in UTC'}</th>
+              {zone && <th>Time in {zone}</th>}
+              <th>Device</th>
+              <th>Sensor</th>
+              <th class="number">Value</th>
+              {hasUnits && <th>Unit</th>}
+              {hasSites && <th>Site</th>}
             </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
+          </thead>
+          <tbody>
+            {first.slice(0, MOST_SAMPLES).map(({ line, device, sensor, ts, local, value, unit, site }) => (
+              <tr key={`${line} ${sensor}`}>
+                <td>{withoutZeros(ts.replace('T', ' ').replace('Z', ''))}</td>
+                {zone && <td>{local && withoutZeros(local)}</td>}
+                <td>{device}</td>
+                <td>{sensor}</td>
+                <td class="number">{value}</td>
+                {hasUnits && <td>{unit}</td>}
+                {hasSites && <td>{site}</td>}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+    </>
   );
 }
 
@@ -391,7 +445,7 @@ const withoutZeros = (time: string) => time.replace('.000', '');
 /** @param before number of lines of the file before the piece that was sent */
 function added(
   run: ImportRun,
-  { rows, samples, merged, refused, refused_lines: lines, first }: Imported,
+  { rows, samples, merged, refused, oldest, newest, refused_lines: lines, first }: Imported,
   before: number,
 ): ImportRun {
   return {
@@ -400,6 +454,12 @@ function added(
     samples: run.samples + samples,
     merged: run.merged + merged,
     refused: run.refused + refused,
+    oldest: [run.oldest, oldest].filter((time) => time !== null).sort()[0] ?? null,
+    newest:
+      [run.newest, newest]
+        .filter((time) => time !== null)
+        .sort()
+        .at(-1) ?? null,
     lines: [...run.lines, ...lines.map((refusal) => ({ ...refusal, line: refusal.line + before }))],
     first: run.first.length > 0 ? run.first : first,
   };

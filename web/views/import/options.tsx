@@ -1,4 +1,6 @@
+import { useState } from 'preact/hooks';
 import type { ImportProposal, ImportQuestion } from '../../api/types.ts';
+import { isNamedZone } from '../../format.ts';
 
 /** An option that describes a file. `choices`: value and text of each; `list`: what the field proposes while typing. */
 interface Field {
@@ -92,8 +94,13 @@ const MORE: Field[] = [
   },
 ];
 
+const DEVICE: Field = { option: 'device', label: 'Device' };
+
 /** The zone of this browser. */
 const OWN_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+/** Zones of the tz database. Not each browser lists UTC. */
+const ZONES = [...new Set([OWN_ZONE, 'UTC', ...Intl.supportedValuesOf('timeZone')])];
 
 type Options = Record<string, string>;
 
@@ -129,7 +136,7 @@ export function FileOptions({
         ))}
       </datalist>
       <datalist id="import-zones">
-        {[OWN_ZONE, 'UTC', ...Intl.supportedValuesOf('timeZone')].map((zone) => (
+        {ZONES.map((zone) => (
           <option key={zone} value={zone} />
         ))}
       </datalist>
@@ -179,6 +186,24 @@ function OptionField({
   );
 }
 
+/** An option as the API names it, such as `decimal=comma&thousands=point`. */
+const NAMED = /`([a-z_]+=[^`]*)`/g;
+
+/** Replaces the options that a rule of the API names by the labels of their fields: “Decimal sign: Comma”. */
+export const inFieldNames = (text: string): string =>
+  text.replaceAll(NAMED, (whole, named: string) => {
+    const fields = named.split(/&(?=[a-z_]+=)/).map((option) => {
+      const [name = ''] = option.split('=', 1);
+      const field = [...MAIN, ...MORE, DEVICE].find((known) => known.option === name);
+      const value = option.slice(name.length + 1);
+      if (!field || value === '…') return field?.label;
+      // A value that is no choice is the default, which the field has as an empty text.
+      const choice = ['', value].findLast((each) => field.choices?.some(([known]) => known === each));
+      return `${field.label}: ${field.choices?.find(([known]) => known === choice)?.[1] ?? value}`;
+    });
+    return fields.includes(undefined) ? whole : `“${fields.join('”, “')}”`;
+  });
+
 export const openQuestions = (proposal: ImportProposal | null, answers: Options): ImportQuestion[] =>
   proposal?.questions.filter(({ option }) => !answers[option]) ?? [];
 
@@ -206,8 +231,39 @@ export function Questions({
               {choice}
             </button>
           ))}
+          {option === 'zone' && <ZoneAnswer onAnswer={(zone) => answer(option, zone)} />}
         </li>
       ))}
     </ul>
+  );
+}
+
+/** Renders a field that searches all zones. */
+function ZoneAnswer({ onAnswer }: { onAnswer: (zone: string) => void }) {
+  const [isWrong, setWrong] = useState(false);
+  return (
+    <>
+      <input
+        type="text"
+        class="import-zone"
+        list="import-zones"
+        autocomplete="off"
+        spellcheck={false}
+        aria-label="Another zone"
+        placeholder="Another, such as Europe/Berlin"
+        aria-invalid={isWrong}
+        aria-describedby={isWrong ? 'import-zone-problem' : undefined}
+        onChange={(event) => {
+          const zone = event.currentTarget.value.trim();
+          setWrong(zone !== '' && !isNamedZone(zone));
+          if (isNamedZone(zone)) onAnswer(zone);
+        }}
+      />
+      {isWrong && (
+        <span id="import-zone-problem" class="import-problem" role="alert">
+          No zone has this name
+        </span>
+      )}
+    </>
   );
 }

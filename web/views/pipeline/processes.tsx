@@ -82,7 +82,7 @@ export function ProcessTable({ processes, isOld }: { processes: ProcessInfo[]; i
               <td>{formatDateClock(Date.parse(process.since), zone)}</td>
               <td>
                 {process.stale && <strong class="wrong">! silent for </strong>}
-                <Age ts={process.seen} />
+                <Age ts={process.seen} isExpected />
               </td>
               <td class="number">{isOld ? NOTHING : formatRate(process.samples_per_s)}</td>
               <td class="number">

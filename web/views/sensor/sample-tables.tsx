@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
+import { keyOf } from '../../api/stream/index.ts';
 import type { Shape } from '../../chart/shape.ts';
 import type { Window } from '../../chart/window.ts';
 import { lengthOf } from '../../chart/window.ts';
@@ -19,7 +20,6 @@ import { OtherZone } from '../../kit/figure.tsx';
 import { Pager } from '../../kit/list-controls.tsx';
 import { ProblemNotice } from '../../kit/notice.tsx';
 import { useQuery, useServices } from '../../state/hooks.ts';
-import { keyOf } from '../../state/live.ts';
 import type { Thresholds } from '../../state/thresholds.ts';
 import { thresholdSideOf } from '../../state/thresholds.ts';
 import type { StateNames } from '../../states.ts';

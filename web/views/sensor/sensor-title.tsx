@@ -1,11 +1,11 @@
 import type { ComponentChildren } from 'preact';
+import { keyOf } from '../../api/stream/index.ts';
 import { decimalsFor, formatNumber, hueOf } from '../../format.ts';
 import { CompareButton } from '../../kit/controls.tsx';
 import { Age, TypeDot, Value } from '../../kit/figure.tsx';
 import { Notice } from '../../kit/notice.tsx';
 import { deviceHref } from '../../routes.ts';
 import { useServices } from '../../state/hooks.ts';
-import { keyOf } from '../../state/live.ts';
 import { describeCellState, NOT_LIVE, TO_BE_JUDGED } from '../../state/outliers.ts';
 import { outdatedOf, useDeviation, useOfflineAt } from '../../state/sensor.ts';
 import { stateText } from '../../states.ts';
@@ -82,7 +82,7 @@ function Now({
   const now = clock.time.value;
   const offlineAt = useOfflineAt(item.device_id);
   const at = Date.parse(item.ts ?? '');
-  const facts = { at, intervalMs: Math.max(intervalMs ?? 0, gapOf(recent)), offlineAt, stale, now };
+  const facts = { at, intervalMs, gapMs: gapOf(recent), offlineAt, stale, now };
   const outdated = item.ts === null ? null : outdatedOf(facts);
   return (
     <NowBlock item={item} recent={recent} outdated={outdated}>

@@ -1,4 +1,5 @@
 import { useCallback, useMemo, useRef, useState } from 'preact/hooks';
+import { keyOf } from '../../api/stream/index.ts';
 import { Annotations, useAnnotations } from '../../chart/annotations.tsx';
 import { ChartDownloads } from '../../chart/downloads.tsx';
 import { useAlarmBands, useMarks } from '../../chart/marks.ts';
@@ -15,7 +16,6 @@ import { ProblemLine, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
 import { deviceHref, withQuery } from '../../routes.ts';
 import { useSensorAlarms } from '../../state/alarms.ts';
 import { useServices, useTitle } from '../../state/hooks.ts';
-import { keyOf } from '../../state/live.ts';
 import { useSensor } from '../../state/sensor.ts';
 import { useMay } from '../../state/session.ts';
 import { NO_THRESHOLDS, useThresholds } from '../../state/thresholds.ts';

@@ -5,7 +5,7 @@ import { openDatabase } from '../../../database.ts';
 import { createIngest, type Ingest } from '../../../ingest/index.ts';
 import { createContext, createLogger } from '../../../observability/index.ts';
 import type { Store } from '../../../store/index.ts';
-import { TOPICS } from '../../index.ts';
+import { ingestSlots } from '../../index.ts';
 import { type Arguments, readArguments } from './arguments.ts';
 import { list, summary } from './list.ts';
 import { replay } from './replay.ts';
@@ -37,7 +37,7 @@ await runCommand(async () => {
   const context = createContext({ config, version: '', logger: createLogger('silent') });
   const database = await openDatabase(context);
   const { store } = database;
-  const ingest = createIngest(context, { ...database, topics: TOPICS });
+  const ingest = createIngest(context, { ...database, ...ingestSlots(config) });
   try {
     await COMMANDS[given.command]({ store, ingest, given, print, statusLine });
   } finally {

@@ -15,6 +15,7 @@ import type { Ingest } from '../../../ingest/index.ts';
 import { importFile } from '../files.ts';
 import type { MergedLine, Progress, RefusedLine, StoredRow } from '../importer.ts';
 import type { FileOptions } from '../options.ts';
+import { withFlags } from './flag-text.ts';
 import { proposalLines, proposeFor, siteOfPath } from './proposal.ts';
 
 /** The file of refused lines has the name of the imported file with this suffix. */
@@ -45,7 +46,12 @@ export async function importOne(
   const refusals = createRefusedFile(dryRun ? null : `${path}${REFUSED_SUFFIX}`, skip > 0);
   if (skip > 0) statusLine.print(`${path}: continues after row ${skip}`);
   const began = performance.now();
-  const proposed = () => proposalLines(proposeFor(file), { device: flags.device, ...options });
+  const proposed = () =>
+    proposalLines(proposeFor(file), {
+      path,
+      given: { device: flags.device, ...options },
+      zone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+    });
   const site = siteOfPath(path);
   const run = {
     ...(site !== null && { site }),
@@ -63,7 +69,7 @@ export async function importOne(
   const { progress, first, mergedLines } = await importFile(ingest, file, run).catch((error) => {
     statusLine.clear();
     if (!(error instanceof MillraceError) || error.code !== 'bad_file') throw error;
-    throw new MillraceError('bad_file', [`${path}: ${error.message}`, ...proposed()].join('\n'), {
+    throw new MillraceError('bad_file', [`${path}: ${withFlags(error.message)}`, ...proposed()].join('\n'), {
       cause: error,
     });
   });
@@ -150,7 +156,8 @@ function createRefusedFile(path: string | null, continues: boolean) {
   let file: ReturnType<typeof createWriteStream> | undefined;
   const shown: string[] = [];
   return {
-    add({ line, code, rule }: RefusedLine) {
+    add({ line, code, rule: text }: RefusedLine) {
+      const rule = withFlags(text);
       if (path === null) {
         if (shown.length < MAX_SHOWN) shown.push(`line ${line}: ${code}: ${rule}`);
         return;

@@ -9,6 +9,7 @@ import { createStatusLine } from '../../../../common/status-line.ts';
 import { openDatabase } from '../../../database.ts';
 import { createIngest } from '../../../ingest/index.ts';
 import { createContext, createLogger } from '../../../observability/index.ts';
+import { ingestSlots } from '../../index.ts';
 import { FILE_OPTIONS, formatOf, parseFileOptions } from '../files.ts';
 import { importOne, REFUSED_SUFFIX } from './import-one.ts';
 
@@ -75,7 +76,7 @@ await runCommand(async () => {
   const context = createContext({ config, version: '', logger: createLogger('silent') });
   const database = await openDatabase(context);
   const { store } = database;
-  const ingest = createIngest(context, database);
+  const ingest = createIngest(context, { ...database, ...ingestSlots(context.config) });
   try {
     await ingest.start();
     let refused = 0;

@@ -1,9 +1,13 @@
-import type { OutboxEntry, OutboxKind } from '../../../store/outbox.ts';
+import {
+  ANNOUNCED_TOPICS,
+  type AnnouncedKind,
+  type CompletedTopic,
+} from '../../../../schema/kafka/topics.ts';
+import type { OutboxEntry } from '../../../store/outbox.ts';
 import { findAnnounced } from '../announced.ts';
-import { chunks } from '../client/sender.ts';
-import { ANNOUNCED_TOPICS, type CompletedTopic } from '../client/topics.ts';
 import { outboxDigest, outboxOwner } from '../notes.ts';
 import type { Source } from '../record-maker.ts';
+import { chunks } from '../sender.ts';
 import type { Sending } from './sending.ts';
 
 const ENTRIES_AT_ONCE = 16;
@@ -11,17 +15,18 @@ const ENTRIES_AT_ONCE = 16;
 /** The kind of the announcements of each topic. */
 export const KINDS = Object.fromEntries(
   Object.entries(ANNOUNCED_TOPICS).map(([kind, topic]) => [topic, kind]),
-) as Record<Exclude<CompletedTopic, 'batches'>, OutboxKind>;
+) as Record<Exclude<CompletedTopic, 'batches'>, AnnouncedKind>;
 
-/** Sends the events, dead letters and alarms of a closed hour that no process has sent: the notes lack their digests. */
-export function createAnnouncedCompletion({ store, steps, records, mustSend }: Sending) {
+/** Sends the announced items of a closed hour that no process has sent: the notes lack their digests. */
+export function createAnnouncedCompletion(sending: Sending) {
+  const { store, steps, records, mustSend } = sending;
   const { streaming } = store;
 
   /** A replay ignores the notes of sent items, and sends all items. `hour`: epoch ms. Returns the number of sent records. */
   async function sendAnnounced(
     group: number,
     hour: number,
-    kind: OutboxKind,
+    kind: AnnouncedKind,
     source: Source,
   ): Promise<number> {
     const sent =
@@ -44,7 +49,7 @@ export function createAnnouncedCompletion({ store, steps, records, mustSend }: S
     entries: OutboxEntry[],
   ): Promise<number> {
     const looked = await Promise.all(
-      entries.map((entry) => steps.run(() => findAnnounced(store, group, entry))),
+      entries.map((entry) => steps.run(() => findAnnounced(sending, group, entry))),
     );
     const found = looked.filter((announcement) => announcement !== null);
     if (found.length === 0) return 0;

@@ -5,8 +5,8 @@ import { iteratePages } from '../../../background/index.ts';
 import type { Names } from '../../../history/reading/records.ts';
 import { DIGEST_BYTES, MAX_DIGESTS_PER_NOTE } from '../../../store/index.ts';
 import type { StoredBlock } from '../../../store/streaming.ts';
-import { chunks, type OutRecord } from '../client/sender.ts';
 import type { Source } from '../record-maker.ts';
+import { chunks, type OutRecord } from '../sender.ts';
 import { ENCODED_AT_ONCE } from '../topic-queue.ts';
 import { DEVICES_AT_ONCE, devicesOf, type Sending } from './sending.ts';
 

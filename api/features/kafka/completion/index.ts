@@ -1,13 +1,13 @@
 import type { DeviceBytes } from '../../../../schema/ids.ts';
+import type { Schemas } from '../../../../schema/kafka/schemas.ts';
+import { COMPLETED_TOPICS, type CompletedTopic } from '../../../../schema/kafka/topics.ts';
 import { HOUR_MS } from '../../../../schema/rules.ts';
 import type { Leases, Steps } from '../../../background/index.ts';
 import { createHourCompletion } from '../../../background/index.ts';
 import type { ClockGuard } from '../../../store/clock-guard.ts';
-import type { KafkaSender } from '../client/sender.ts';
-import { COMPLETED_TOPICS, type CompletedTopic } from '../client/topics.ts';
 import type { SentNotes } from '../notes.ts';
 import type { RecordMaker } from '../record-maker.ts';
-import type { Schemas } from '../schemas.ts';
+import type { KafkaSender } from '../sender.ts';
 import { createAnnouncedCompletion, KINDS } from './announced.ts';
 import { BlockCompletion } from './blocks.ts';
 import { sendLatest } from './latest.ts';
@@ -26,6 +26,7 @@ import { Watermarks } from './watermarks.ts';
  */
 export function createCompletion(deps: {
   store: Sending['store'];
+  announced: Sending['announced'];
   groups: number;
   clock: Pick<ClockGuard, 'now'>;
   steps: Steps;
@@ -42,6 +43,7 @@ export function createCompletion(deps: {
     deps;
   const sending: Sending = {
     store,
+    announced: deps.announced,
     steps,
     records,
     async mustSend(some) {

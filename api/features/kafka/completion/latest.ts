@@ -1,6 +1,6 @@
 import { forEachConcurrently } from '../../../../common/concurrency.ts';
 import { type DeviceBytes, uuidText } from '../../../../schema/ids.ts';
-import { chunks, type OutRecord } from '../client/sender.ts';
+import { chunks, type OutRecord } from '../sender.ts';
 import { DEVICES_AT_ONCE, type Sending } from './sending.ts';
 
 const LATEST_AT_ONCE = 2000;

@@ -1,8 +1,8 @@
+import { COMPLETED_TOPICS } from '../../../../schema/kafka/topics.ts';
 import { bucketOf } from '../../../../schema/rules.ts';
 import type { Steps } from '../../../background/index.ts';
 import type { ClockGuard } from '../../../store/clock-guard.ts';
 import type { Store } from '../../../store/index.ts';
-import { COMPLETED_TOPICS } from '../client/topics.ts';
 
 export type Progress = Map<string, number>;
 

@@ -1,6 +1,5 @@
-import { TopicRefused } from '../client/sender.ts';
-import type { TopicKind } from '../client/topics.ts';
-import type { Schemas } from '../schemas.ts';
+import type { Schemas } from '../../../../schema/kafka/schemas.ts';
+import { type TopicKind, TopicRefused } from '../../../../schema/kafka/topics.ts';
 
 /** Topics that Kafka refused in this check. The next check tries them again. */
 export class RefusedTopics {

@@ -1,7 +1,7 @@
 import { forEachConcurrently } from '../../../../common/concurrency.ts';
+import type { Schemas } from '../../../../schema/kafka/schemas.ts';
+import { COMPLETED_TOPICS } from '../../../../schema/kafka/topics.ts';
 import { bucketOf, HOUR_MS } from '../../../../schema/rules.ts';
-import { COMPLETED_TOPICS } from '../client/topics.ts';
-import type { Schemas } from '../schemas.ts';
 import { type createAnnouncedCompletion, KINDS } from './announced.ts';
 import type { BlockCompletion } from './blocks.ts';
 import { DEVICES_AT_ONCE, devicesOf, type Sending } from './sending.ts';

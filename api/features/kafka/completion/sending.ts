@@ -1,15 +1,17 @@
 import type { DeviceBytes } from '../../../../schema/ids.ts';
 import { iteratePages, type Steps } from '../../../background/index.ts';
+import type { AnnouncedKinds } from '../../../feature.ts';
 import type { Store } from '../../../store/index.ts';
-import type { OutRecord } from '../client/sender.ts';
 import type { RecordMaker } from '../record-maker.ts';
+import type { OutRecord } from '../sender.ts';
 
 /** Limit of devices that are completed concurrently. */
 export const DEVICES_AT_ONCE = 8;
 
 /** Each part of the completion needs these to read items and to send their records. */
 export interface Sending {
-  store: Pick<Store, 'streaming' | 'devices' | 'fleet' | 'events' | 'deadLetters' | 'alarms'>;
+  store: Pick<Store, 'streaming' | 'devices' | 'fleet' | 'events' | 'deadLetters'>;
+  announced: AnnouncedKinds;
   steps: Steps;
   records: RecordMaker;
   /** @throws if the process ends before Kafka has the records */

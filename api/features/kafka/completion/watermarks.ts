@@ -1,4 +1,4 @@
-import { COMPLETED_TOPICS } from '../client/topics.ts';
+import { COMPLETED_TOPICS } from '../../../../schema/kafka/topics.ts';
 import { leastOf, type Progress, untilOf } from './progress.ts';
 import type { RefusedTopics } from './refused-topics.ts';
 import type { Sending } from './sending.ts';

@@ -1,4 +1,3 @@
-import { ALARMS_SCHEMAS } from './alarms.ts';
 import { DEVICES_SCHEMAS } from './devices.ts';
 import { INGEST_SCHEMAS } from './ingest.ts';
 import { LATEST_SCHEMAS } from './latest.ts';
@@ -14,7 +13,6 @@ export const SCHEMAS = {
   ...SHARED_SCHEMAS,
   ...DEVICES_SCHEMAS,
   ...LATEST_SCHEMAS,
-  ...ALARMS_SCHEMAS,
   ...MEASUREMENTS_SCHEMAS,
   ...INGEST_SCHEMAS,
   ...PROCESSES_SCHEMAS,

@@ -360,7 +360,7 @@ describe('npm run import', () => {
         output: expect.stringContaining('3 rows, 2 samples stored, 1 refused'),
       });
       expect(readFileSync(`${path}.refused.csv`, 'utf8')).toBe(
-        'line,code,rule\n3,not_numeric,"column `value`: `a ""text""` must be a number; to skip such cells, add `missing=a ""text""`"\n',
+        'line,code,rule\n3,not_numeric,"column `value`: `a ""text""` must be a number; to skip such cells, add `--missing \'a ""text""\'`"\n',
       );
     },
     PROCESSES_MS,
@@ -430,7 +430,7 @@ describe('npm run import', () => {
       const path = writeInterrupted('refusing', {}, 'warm');
       expect((await run(path)).code).toBe(1);
       expect(readFileSync(`${path}.refused.csv`, 'utf8')).toBe(
-        'line,code,rule\n12001,not_numeric,"column `value`: `warm` must be a number; to skip such cells, add `missing=warm`"\n',
+        'line,code,rule\n12001,not_numeric,"column `value`: `warm` must be a number; to skip such cells, add `--missing warm`"\n',
       );
     },
     PROCESSES_MS,

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { type TopicKind, topicName } from '../../../../api/features/kafka/client/index.ts';
 import { steadyPort } from '../../../../infra/engine/ports.ts';
 import { groupOf, type Identity, identifyDevice } from '../../../../schema/ids.ts';
+import { type TopicKind, topicName } from '../../../../schema/kafka/index.ts';
 import { bucketOf, HOUR_MS } from '../../../../schema/rules.ts';
 import { useCleanUps } from '../../../support/clean-ups.ts';
 import type { Json } from '../../../support/json.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Admin } from '@platformatic/kafka';
 import mqtt from 'mqtt';
-import { type TopicKind, topicName } from '../../../../api/features/kafka/client/index.ts';
+import { type TopicKind, topicName } from '../../../../schema/kafka/index.ts';
 import { bucketOf, closingOf, HOUR_MS } from '../../../../schema/rules.ts';
 import type { Json } from '../../../support/json.ts';
 import { makeTopics, readTopic, startTestKafka } from '../../../support/kafka/index.ts';

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from '@jest/globals';
-import { type AvroRecord, decodeAvro } from '../../../../api/features/kafka/avro.ts';
-import { decodeBatch, type TopicKind, topicName } from '../../../../api/features/kafka/client/index.ts';
 import { steadyPort } from '../../../../infra/engine/ports.ts';
+import { type AvroRecord, decodeAvro } from '../../../../schema/kafka/avro.ts';
+import { decodeBatch, type TopicKind, topicName } from '../../../../schema/kafka/index.ts';
 import { HOUR_MS } from '../../../../schema/rules.ts';
 import { makeTopics, readTopic, startTestKafka } from '../../../support/kafka/index.ts';
 import { startTestRegistry, type TestRegistry } from '../../../support/kafka/schema-registry.ts';

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Admin } from '@platformatic/kafka';
 import pino from 'pino';
-import { connectionOptions } from '../../../../api/features/kafka/client/index.ts';
-import { KafkaSender } from '../../../../api/features/kafka/client/sender.ts';
+import { KafkaSender } from '../../../../api/features/kafka/sender.ts';
 import { readSettings } from '../../../../common/settings/index.ts';
+import { connectionOptions, KAFKA_SETTINGS } from '../../../../schema/kafka/index.ts';
 import { certificatesFolder } from '../../../support/certificates.ts';
 import { startTestKafka, type TestKafka } from '../../../support/kafka/index.ts';
 import { until } from '../../../support/until.ts';
@@ -37,7 +37,7 @@ describe.each(['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512'] as const)(
     afterAll(() => kafka?.dispose());
 
     function options(settings: Record<string, string> = {}) {
-      const { stream } = readSettings(
+      const stream = readSettings(
         {
           STREAM_KAFKA: kafka.address,
           STREAM_TLS_CA: ours.ca,
@@ -47,7 +47,7 @@ describe.each(['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512'] as const)(
           ...settings,
         },
         { envFile: '' },
-      );
+      ).of(KAFKA_SETTINGS);
       return connectionOptions(stream, 'sign-in');
     }
 

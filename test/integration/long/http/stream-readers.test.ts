@@ -65,7 +65,7 @@ async function serve({
     {
       store,
       limits: createConcurrencyLimits({ ...MAX_CONCURRENT, streams: limit }),
-      live: Object.assign(live, { publishChanges() {}, publishState() {}, remove() {}, follow() {} }),
+      live,
       stats: { read: () => statsOf([]), health: () => [] },
       resyncMs: resync,
       clock: Date.now,

@@ -56,20 +56,20 @@ test.each([
 );
 
 test.each([
-  ['one cell in the first line', 'Logger 7\nts,a\n', {}, 'add `header_line`'],
+  ['one cell in the first line', 'Logger 7\nts,a\n', {}, 'add `header_line=…`'],
   [
     'no column of this name',
     'ts;Wert\n',
     { values: 'Temp' },
-    'no column `Temp` (values). Its columns are `ts`, `Wert`',
+    'no column `Temp` (`values=…`). Its columns are `ts`, `Wert`',
   ],
   [
     'the line of names is after the end',
     'ts,a\n',
     { header_line: '9' },
-    'line 9 (header_line) does not exist',
+    'the line of `header_line=9` does not exist',
   ],
-  ['one sensor for two columns of values', 'ts,a,b\n', { sensor: 's' }, 'Choose one with `values`'],
+  ['one sensor for two columns of values', 'ts,a,b\n', { sensor: 's' }, 'Choose one with `values=…`'],
   ['gzip', gzipSync('ts,a\n1,2\n'), {}, 'compressed with gzip. Unpack it'],
   ['zstd', zstdCompressSync('ts,a\n1,2\n'), {}, 'compressed with zstd. Unpack it'],
   ['a sheet of Excel', Buffer.from('PK\x03\x04'), {}, 'save the sheet as CSV'],

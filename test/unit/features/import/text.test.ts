@@ -60,10 +60,13 @@ test('CSV import: no column of times, no device or an empty file: refused with b
 });
 
 test.each([
-  ['ts,device,variable,value', 'The column value needs a column named sensor. Name it with `sensor_column`.'],
+  [
+    'ts,device,variable,value',
+    'The column value needs a column named sensor. Name it with `sensor_column=…`.',
+  ],
   [
     'ts,device,type,Value,unit',
-    'The column Value needs a column named sensor. Name it with `sensor_column`.',
+    'The column Value needs a column named sensor. Name it with `sensor_column=…`.',
   ],
   ['ts,device,sensor,reading', 'The column sensor needs a column named value.'],
   ['ts,device,sensor_id', 'The column sensor_id needs a column named value.'],

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { TopicRefused } from '../../../../api/features/kafka/client/sender.ts';
 import { createCompletion } from '../../../../api/features/kafka/completion/index.ts';
+import { TopicRefused } from '../../../../schema/kafka/index.ts';
 import { closingOf, HOUR_MS } from '../../../../schema/rules.ts';
 
 const HOUR = Date.UTC(2026, 4, 1, 10);

@@ -1,8 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { type AvroRecord, crc64, decodeAvro, encodeAvro } from '../../../../api/features/kafka/avro.ts';
-import { chunks, MAX_REQUEST_BYTES } from '../../../../api/features/kafka/client/sender.ts';
-import { decodeBatch, decodeWatermark } from '../../../../api/features/kafka/decoder.ts';
 import { createEncoder, createSmallEncoder } from '../../../../api/features/kafka/encoder.ts';
+import { chunks, MAX_REQUEST_BYTES } from '../../../../api/features/kafka/sender.ts';
 import { createTimeText } from '../../../../api/history/reading/records.ts';
 import {
   type Identity,
@@ -10,6 +8,8 @@ import {
   identifySensor,
   type SensorIdentity,
 } from '../../../../schema/ids.ts';
+import { type AvroRecord, crc64, decodeAvro, encodeAvro } from '../../../../schema/kafka/avro.ts';
+import { decodeBatch, decodeWatermark } from '../../../../schema/kafka/decoder.ts';
 import { packBlock } from '../../../../schema/packed/block.ts';
 import { digestOf } from '../../../../schema/packed/pack.ts';
 

@@ -1,13 +1,9 @@
 import { afterEach, expect, test } from '@jest/globals';
 import pino from 'pino';
-import {
-  AVRO_SCHEMAS,
-  decodeAvro,
-  encodeAvro,
-  singleObjectHead,
-} from '../../../../api/features/kafka/avro.ts';
-import { Schemas } from '../../../../api/features/kafka/schemas.ts';
 import { readSettings } from '../../../../common/settings/index.ts';
+import { AVRO_SCHEMAS, decodeAvro, encodeAvro, singleObjectHead } from '../../../../schema/kafka/avro.ts';
+import { KAFKA_SETTINGS } from '../../../../schema/kafka/index.ts';
+import { Schemas } from '../../../../schema/kafka/schemas.ts';
 import { startTestRegistry, type TestRegistry } from '../../../support/kafka/schema-registry.ts';
 import { until } from '../../../support/until.ts';
 
@@ -22,10 +18,10 @@ async function startRegistry(options?: Parameters<typeof startTestRegistry>[0]) 
 
 function createSchemas(settings: Record<string, string>) {
   const reasons: string[] = [];
-  const { stream } = readSettings(
+  const stream = readSettings(
     { STREAM_KAFKA: '127.0.0.1', STREAM_FORMAT: 'avro', ...settings },
     { envFile: '' },
-  );
+  ).of(KAFKA_SETTINGS);
   const logger = pino({}, { write: (line) => void reasons.push(JSON.parse(line).reason) });
   return { schemas: new Schemas(stream, logger), reasons };
 }

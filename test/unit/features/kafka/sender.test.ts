@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import pino from 'pino';
-import { KafkaSender, TopicRefused } from '../../../../api/features/kafka/client/sender.ts';
+import { KafkaSender } from '../../../../api/features/kafka/sender.ts';
+import { TopicRefused } from '../../../../schema/kafka/index.ts';
 
 const TOPIC = 'millrace.batches.v1';
 /** Error codes of Kafka. */

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import pino from 'pino';
-import { KafkaSender } from '../../../../api/features/kafka/client/sender.ts';
+import { KafkaSender } from '../../../../api/features/kafka/sender.ts';
 import { TopicQueue } from '../../../../api/features/kafka/topic-queue.ts';
 import { until } from '../../../support/until.ts';
 

@@ -2,13 +2,14 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { Ajv } from 'ajv';
 import { recordOf } from '../../../../api/features/kafka/announced.ts';
-import { decodeAvro } from '../../../../api/features/kafka/avro.ts';
-import { MAX_REQUEST_BYTES } from '../../../../api/features/kafka/client/sender.ts';
-import { topicName, usedTopics } from '../../../../api/features/kafka/client/topics.ts';
 import { createEncoder, createSmallEncoder } from '../../../../api/features/kafka/encoder.ts';
+import { MAX_REQUEST_BYTES } from '../../../../api/features/kafka/sender.ts';
 import type { Announcement } from '../../../../api/ingest/outbox.ts';
 import { storedForm } from '../../../../api/store/dead-letters/writes.ts';
 import { readSettings } from '../../../../common/settings/index.ts';
+import { decodeAvro } from '../../../../schema/kafka/avro.ts';
+import { KAFKA_SETTINGS } from '../../../../schema/kafka/index.ts';
+import { topicName, usedTopics } from '../../../../schema/kafka/topics.ts';
 import { packBlock } from '../../../../schema/packed/block.ts';
 import { kafkaTopics } from '../../../../tools/reference/kafka-topics.ts';
 
@@ -20,7 +21,7 @@ test(`${path}: the file equals the output of npm run docs:reference`, () => {
 });
 
 test(`${path}: the described topics equal the Kafka topics that Millrace writes`, () => {
-  const { stream } = readSettings({}, { envFile: '' });
+  const stream = readSettings({}, { envFile: '' }).of(KAFKA_SETTINGS);
   const addresses = Object.values<{ address: string }>(channels).map(({ address }) => address);
   expect(addresses).toEqual(usedTopics(stream).map((kind) => topicName('millrace', kind)));
 });
@@ -66,25 +67,15 @@ const ANNOUNCED: Record<string, Announcement> = {
     kind: 'alarm',
     id: 'x',
     group: 0,
-    event: 'opened',
-    alarm: {
-      ...{
-        device: Buffer.alloc(16, 1),
-        sensor: Buffer.alloc(16, 2),
-        rule: Buffer.alloc(16, 3),
-        start: bucket,
+    item: {
+      key: id,
+      content: {
+        ...{ id: 'x', event: 'opened', alarm_id: 'a', rule_id: id, rule: 'hot', severity: 'critical' },
+        ...{ device_id: id, device: 'pump', sensor_id: id, sensor: 'flow', site: null },
+        ...{ started_at: bucket, opened_at: bucket, cleared_at: null, peak: 1.5, state: 'open' },
+        ...{ seen_late: false, acknowledged_at: null, acknowledged_by: null, comment: null },
       },
-      ...{ opened: bucket, cleared: null, peak: 1.5, version: 1, ruleName: 'hot', severity: 'critical' },
-      ...{
-        deviceName: 'pump',
-        sensorName: 'flow',
-        site: null,
-        condition: 'above',
-        unit: 'l/s',
-        late: false,
-        withdrawn: false,
-      },
-      ...{ acknowledgedAt: null, acknowledgedBy: null, comment: null, shelvedUntil: null },
+      times: ['started_at', 'opened_at', 'cleared_at', 'acknowledged_at'],
     },
   },
 };

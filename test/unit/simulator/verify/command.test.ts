@@ -2,7 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { describe, expect, test } from '@jest/globals';
 import { MillraceError } from '../../../../common/errors.ts';
 import { settingsText } from '../../../../common/flags.ts';
-import { DATABASE_SETTINGS } from '../../../../common/settings/index.ts';
+import { DATABASE_SETTINGS, namedSettings } from '../../../../common/settings/index.ts';
+import { KAFKA_SETTINGS } from '../../../../schema/kafka/index.ts';
 import { type CommandDeps, compareCommand } from '../../../../simulator/verify/command.ts';
 import { useCleanUps } from '../../../support/clean-ups.ts';
 import { createFleetCase, createLedgerCase, START } from '../../../support/simulator/ledger-case.ts';
@@ -28,7 +29,7 @@ async function run(
     closed: 0,
     error: null as unknown,
   };
-  const settings = { cql: {}, retention: { latestGroups: 4 }, stream: { kafka } };
+  const settings = { cql: {}, retention: { latestGroups: 4 }, of: () => ({ kafka }) };
   try {
     await compareCommand(['--ledger', ledgerPath ?? fleet.ledgerPath, ...words], {
       readSettings: () => settings as never,
@@ -213,7 +214,7 @@ Flags:
   --to <text>      the first instant that does not count; default after the last sample
   --help           print this text and do nothing else
 
-${settingsText([...DATABASE_SETTINGS, 'STREAM_KAFKA']).join('\n')}
+${settingsText([...DATABASE_SETTINGS, ...namedSettings(KAFKA_SETTINGS, ['STREAM_KAFKA'])]).join('\n')}
 Examples:
   npm run compare -- --ledger fleet.ledger
   npm run compare -- --ledger fleet.ledger --kafka

@@ -187,7 +187,6 @@ test.each([
         hours.map((day) => ({ device: idOf(1), day })),
       ),
   ],
-  ['days for alarms', (store) => store.alarms.progress.noteDue({ bytes: idOf(1), group: 0 }, NOW, hours)],
   [
     'packed hours of 60 kB',
     (store) => {

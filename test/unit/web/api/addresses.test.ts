@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { VIEWS } from '../../../../api/http/dashboard.ts';
+import { CONTRACTS } from '../../../../api/features/index.ts';
 import { identifyDevice, identifySensor, NS } from '../../../../schema/ids.ts';
 import { toQuery } from '../../../../web/api/request.ts';
 import { addressOf } from '../../../../web/api/stream/target.ts';
@@ -13,9 +13,10 @@ import {
 } from '../../../../web/routes.ts';
 
 test('Dashboard routes: each page address that the HTTP server accepts: opens a different view', () => {
-  const views = VIEWS.map((path) => routeOf(path).view);
+  const paths = CONTRACTS.flatMap(({ views = [] }) => views);
+  const views = paths.map((path) => routeOf(path).view);
   expect(views).not.toContain('not-found');
-  expect(new Set(views).size).toBe(VIEWS.length);
+  expect(new Set(views).size).toBe(paths.length);
 });
 
 test('Dashboard routes: names with slashes, percent signs and umlauts: the route returns the names unchanged', () => {

@@ -6,13 +6,22 @@ const NOW = Date.UTC(2026, 10, 23, 3);
 const MINUTE = 60_000;
 
 const outdated = (facts: Partial<Parameters<typeof outdatedOf>[0]>) =>
-  outdatedOf({ at: NOW - 2000, intervalMs: null, offlineAt: null, stale: null, now: NOW, ...facts });
+  outdatedOf({
+    at: NOW - 2000,
+    intervalMs: null,
+    gapMs: 0,
+    offlineAt: null,
+    stale: null,
+    now: NOW,
+    ...facts,
+  });
 
 describe('Newest value', () => {
   test('Newest value of a sensor: recent value of an online device: shown as current', () => {
     expect(outdated({})).toBeNull();
     expect(outdated({ at: NOW - 4 * MINUTE })).toBeNull();
     expect(outdated({ at: NOW - 50 * MINUTE, intervalMs: 15 * MINUTE })).toBeNull();
+    expect(outdated({ at: NOW - 50 * MINUTE, gapMs: 15 * MINUTE })).toBeNull();
   });
 
   test('Newest value of a sensor: older than five minutes or five intervals: shown as silent with the age', () => {
@@ -24,6 +33,7 @@ describe('Newest value', () => {
   test('Newest value of a sensor: old, but no interval is announced: the age alone, without the word silent', () => {
     const old = { cellState: NOT_LIVE, text: 'Measured 6 min ago' };
     expect(outdated({ at: NOW - 6 * MINUTE })).toEqual(old);
+    expect(outdated({ at: NOW - 6 * MINUTE, gapMs: 1000 })).toEqual(old);
   });
 
   test('Newest value of a sensor: recent value, but the device is offline: shown as offline with the age', () => {

@@ -1,0 +1,68 @@
+/** Rules over samples, the episodes in which sensors fulfill them, and their delivery. */
+import { defineFeature } from '../../feature.ts';
+import { createAlarms } from './alarms.ts';
+import { createFindChange, KIND } from './announced.ts';
+import { CHANNEL, CHANNELS, readAlarm } from './channels.ts';
+import { routes as ruleRoutes } from './routes/alarm-rules.ts';
+import { routes } from './routes/alarms.ts';
+import { SCHEMAS } from './schemas.ts';
+import { AlarmStore } from './store/episodes.ts';
+import { createAlarmTables } from './store/index.ts';
+
+const { Alarm, AlarmMessage } = SCHEMAS;
+
+export const alarmsFeature = defineFeature({
+  name: 'alarms',
+  tags: { alarms: 'Rules, the alarms that they find, and their life.' },
+  schemas: SCHEMAS,
+  parameters: {
+    rule_id: {
+      description: 'The `rule_id` of an alarm rule.',
+      schema: { type: 'string', minLength: 1 },
+      example: '0b61a3c4-8a0e-4a43-9d57-7b2c8f0f6c11',
+    },
+    alarm_id: {
+      description: 'The `alarm_id` of an alarm.',
+      schema: { type: 'string', minLength: 1 },
+      example: 'AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA',
+    },
+  },
+  events: {
+    alarm: { schema: AlarmMessage, text: 'a change of any alarm. After a reconnect read `GET /alarms`' },
+  },
+  channels: CHANNELS,
+  messages: { Alarm, AlarmMessage },
+  views: ['/alarms'],
+  announced: { [KIND]: ({ session }) => createFindChange(new AlarmStore(session)) },
+  routes: [...ruleRoutes, ...routes],
+  create(core) {
+    const { store, reading, clockGuard, ingest, live, stream, watch, periods } = core;
+    const tables = createAlarmTables(store.session);
+    const channel = live.channel(CHANNEL, readAlarm);
+    channel.subscribe((message) => stream.sendEvent('alarm', message));
+    const alarms = createAlarms(core, {
+      store,
+      tables,
+      reading,
+      clockGuard,
+      ingest,
+      watch,
+      publish: channel.publish,
+      outbox: ingest.outbox,
+      periods: {
+        rules: periods.alarmRules,
+        absence: periods.absence,
+        recheck: periods.alarmRecheck,
+        recovery: periods.alarmRecovery,
+        deliveries: periods.alarmDeliveries,
+      },
+    });
+    return {
+      deps: { alarms, tables },
+      // It also ends alarms of a device that is already retired, so a second retirement repeats it after a failure.
+      onRetired: ({ bytes }) => alarms.endOfDevice(bytes),
+      start: alarms.start,
+      stop: alarms.stop,
+    };
+  },
+});

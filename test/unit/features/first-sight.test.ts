@@ -1,0 +1,53 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from '@jest/globals';
+import pino from 'pino';
+import { firstSightFeature } from '../../../api/features/first-sight/index.ts';
+import { createContext } from '../../../api/observability/index.ts';
+import { readSettings } from '../../../common/settings/index.ts';
+import { useCleanUps } from '../../support/clean-ups.ts';
+import { startReceiver } from '../../support/http/webhook-receiver.ts';
+import { NO_ENV_FILE } from '../../support/settings.ts';
+import { startMemoryPipeline } from '../../support/system/memory-pipeline.ts';
+import { until } from '../../support/until.ts';
+
+const afterwards = useCleanUps();
+
+async function startFeature(settings: Record<string, string>) {
+  const config = readSettings(settings, { envFile: NO_ENV_FILE });
+  const context = createContext({ config, version: 'test', logger: pino({ level: 'silent' }) });
+  return firstSightFeature.create(context as never);
+}
+
+test('First sight: one device sends twice, another one a birth: each is posted once', async () => {
+  const receiver = await startReceiver();
+  afterwards(() => receiver.stop());
+  const { onRegistered, stop } = await startFeature({ FIRST_SIGHT_URL: receiver.url });
+  afterwards(() => stop?.());
+  const pipeline = await startMemoryPipeline({ onRegistered });
+  afterwards(() => pipeline.stop());
+  receiver.become('fails');
+  for (const value of [1, 2]) await pipeline.measure('pump', [{ sensor_id: 't', value }]);
+  await until(() => receiver.refused() === 1);
+  receiver.become('takes');
+  await pipeline.accept('iot/v1/fan/birth', JSON.stringify({ site: 'hall', sensors: [] }));
+  await until(() => receiver.received.length === 2);
+  const bodies = receiver.received.map(({ body }) => JSON.parse(body));
+  expect(bodies.map(({ device, site }) => [device, site])).toEqual([
+    ['fan', 'hall'],
+    ['pump', null],
+  ]);
+});
+
+test('First sight: FIRST_SIGHT_URL is not set: the feature listens to nothing', async () => {
+  expect((await startFeature({})).onRegistered).toBeUndefined();
+});
+
+test('Tutorial "Write a feature": its code blocks are the files of the feature and of this test', () => {
+  const page = readFileSync('docs/tutorial/write-a-feature.md', 'utf8');
+  const blocks = [...page.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code = '']) => code.trim());
+  const [settings, rest, check] = blocks;
+  expect(`${settings}\n\n${rest}\n`).toBe(readFileSync('api/features/first-sight/index.ts', 'utf8'));
+  expect(readFileSync('test/unit/features/first-sight.test.ts', 'utf8')).toContain(
+    String(check).split('\n\n').at(-1),
+  );
+});
