@@ -5,7 +5,7 @@ import { printable } from '../../common/printable.ts';
 /** Without this limit one broken device could fill the log. */
 const LOG_INTERVAL_MS = 10_000;
 
-/** as the dashboard and `GET /unmatched-topics` name it */
+/** as the dashboard names it */
 const UNMATCHED_TOPIC = 'unmatched topic';
 
 /**

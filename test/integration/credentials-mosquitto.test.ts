@@ -1,85 +1,37 @@
-import { chmodSync, chownSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, chownSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { MqttClient } from 'mqtt';
-import mqtt from 'mqtt';
-import { INSTALLATION_RIGHTS } from '../../api/commands/credentials/mosquitto.ts';
-import { FEATURES } from '../../api/features/index.ts';
-import { readSettings } from '../../common/settings/index.ts';
+import { expect, test } from '@jest/globals';
 import { identifyDevice } from '../../schema/ids.ts';
-import { useCredentials, whenClosed } from '../support/credentials.ts';
-import { type Mosquitto, startMosquitto } from '../support/mqtt/mosquitto.ts';
-import { startCommand } from '../support/processes/api-process.ts';
+import { whenClosed } from '../support/credentials.ts';
+import { isAccepted, NOT_AUTHORIZED, useMosquittoAccounts } from '../support/mqtt/mosquitto-accounts.ts';
 import { useTestSystem } from '../support/system/use.ts';
 import { until } from '../support/until.ts';
 
-// MQTT 5, table 2-6: not authorized. Unlike MQTT 3.1.1, it has this code for a single message as well.
-const NOT_AUTHORIZED = 135;
-
-const MAPPINGS = `mappings:
-  - { name: farm, topic: 'farm/{device}/up', values: [{ pointer: /v }] }
-  - { name: other, topic: 'farm/{device}/down', skip: true }
-  - { name: lines, topic: lines/+, device: { pointer: /id }, values: [{ pointer: /v }] }
-`;
-
 const system = useTestSystem();
-const credentials = useCredentials(system);
-let files: string;
-let broker: Mosquitto;
-const secrets: Record<string, string> = { operator: 'of the operator' };
-const clients: MqttClient[] = [];
-let written: { code: number | null; output: string };
-
-beforeAll(async () => {
-  files = mkdtempSync(join(tmpdir(), 'millrace-credentials-'));
-  for (const account of ['pump', 'Ofen 3', '+', 'plant/edge', 'co:lon', '#hash']) {
-    secrets[account] = await credentials.issue(account);
-  }
-  secrets['gateway'] = await credentials.issue('gateway', ['sheep', '+', '#']);
-  secrets['gone'] = await credentials.issue('gone');
-  await credentials.credentialService.revoke('gone');
-  writeFileSync(join(files, 'mappings.yaml'), MAPPINGS);
-  writeFileSync(join(files, 'passwords'), 'old', { mode: 0o604 });
-  written = await write();
-  broker = await startMosquitto({ files });
+const mosquitto = useMosquittoAccounts(system, {
+  accounts: {
+    pump: [],
+    'Ofen 3': [],
+    '+': [],
+    'plant/edge': [],
+    'co:lon': [],
+    '#hash': [],
+    gateway: ['sheep', '+', '#'],
+    gone: [],
+  },
+  async prepare(files) {
+    await mosquitto.credentials.credentialService.revoke('gone');
+    writeFileSync(join(files, 'passwords'), 'old', { mode: 0o604 });
+  },
 });
-
-afterAll(async () => {
-  await Promise.all(clients.map((client) => client.endAsync(true)));
-  await broker?.remove();
-  rmSync(files, { recursive: true, force: true });
-});
-
-async function write() {
-  const settings = {
-    ...system.databaseSettings,
-    MQTT_USERNAME: 'operator',
-    MQTT_PASSWORD: secrets['operator'],
-    MQTT_MAPPINGS: join(files, 'mappings.yaml'),
-    HOME_ASSISTANT_PREFIX: 'homeassistant',
-  };
-  return startCommand('api/commands/credentials/index.ts', settings, ['mosquitto', '--out', files]).ended;
-}
-
-async function connect(username: string, password: string | undefined = secrets[username]) {
-  const options = { protocolVersion: 5 as const, reconnectPeriod: 0, username, password };
-  const client = await mqtt.connectAsync(broker.url, options, false);
-  client.on('error', () => {});
-  clients.push(client);
-  return client;
-}
-
-const isAccepted = (client: MqttClient, topic: string) =>
-  client.publishAsync(topic, '[]', { qos: 1 }).then(
-    () => true,
-    ({ code }) => (code === NOT_AUTHORIZED ? false : code),
-  );
+const { connect, credentials, secrets, write } = mosquitto;
 
 const idOf = (device: string) => String(identifyDevice(device)?.id);
 const measurements = (device: string) => `iot/v1/${device}/measurements`;
 
 test('Password and ACL files for Mosquitto: created: only their owner may read them; the output lists the accounts that are left out', () => {
+  const files = mosquitto.files();
+  const written = mosquitto.written();
   expect(written.code).toBe(0);
   for (const name of ['passwords', 'acl']) expect(statSync(join(files, name)).mode & 0o777).toBe(0o600);
   expect(written.output).toContain(`chown -R mosquitto: ${files}`);
@@ -121,45 +73,6 @@ test.each([
   },
 );
 
-test('Mosquitto: mapped topics: device publishes on its own topics only, and the installation account receives all', async () => {
-  const operator = await connect('operator');
-  const received: string[] = [];
-  operator.on('message', (topic) => received.push(topic));
-  await operator.subscribeAsync(['farm/+/up', 'lines/+'], { qos: 1 });
-  for (const [account, topic, isAllowed] of [
-    ['pump', 'farm/pump/up', true],
-    ['pump', `farm/${idOf('pump')}/up`, true],
-    ['gateway', 'farm/sheep/up', true],
-    ['pump', 'farm/sheep/up', false],
-    ['pump', 'farm/pump/down', false],
-    ['pump', 'lines/1', false],
-  ] as const) {
-    expect([topic, await isAccepted(await connect(account), topic)]).toEqual([topic, isAllowed]);
-  }
-  await until(() => received.length === 3);
-  expect(received).toEqual(['farm/pump/up', `farm/${idOf('pump')}/up`, 'farm/sheep/up']);
-});
-
-test('Mosquitto: Home Assistant topics: the installation account publishes and receives them; a device may not publish', async () => {
-  const [operator, pump] = [await connect('operator'), await connect('pump')];
-  const received: string[] = [];
-  operator.on('message', (topic) => received.push(topic));
-  await operator.subscribeAsync('homeassistant/#', { qos: 1 });
-  const topic = 'homeassistant/sensor/a/b/config';
-  expect(await isAccepted(pump, topic)).toBe(false);
-  expect(await isAccepted(operator, topic)).toBe(true);
-  await until(() => received.length === 1);
-  expect(received).toEqual([topic]);
-});
-
-test('Mosquitto: Sparkplug edge node: may publish for itself and its devices, and may not publish commands', async () => {
-  const client = await connect('plant/edge');
-  for (const topic of ['spBv1.0/plant/NBIRTH/edge', 'spBv1.0/plant/DDATA/edge/press']) {
-    expect(await isAccepted(client, topic)).toBe(true);
-  }
-  expect(await isAccepted(client, 'spBv1.0/plant/NCMD/edge')).toBe(false);
-});
-
 test('Mosquitto: subscription to iot/#: a device receives only its own topics, the installation account all', async () => {
   const [pump, plus, operator] = [await connect('pump'), await connect('+'), await connect('operator')];
   const received: string[] = [];
@@ -177,23 +90,13 @@ test('Mosquitto: subscription to iot/#: a device receives only its own topics, t
   expect(received.filter((line) => !line.startsWith('operator '))).toEqual(['pump iot/v1/pump/commands']);
 });
 
-test('Mosquitto: account of Millrace itself: the generated ACL and infra/compose/mosquitto.acl grant the same permissions', () => {
-  const lines = readFileSync('infra/compose/mosquitto.acl', 'utf8').split('\n');
-  const begin = lines.indexOf('user millrace') + 1;
-  const permissions = lines.slice(begin, lines.indexOf('', begin)).filter((line) => !line.startsWith('#'));
-  const settings = readSettings({}, { envFile: '' });
-  const further = FEATURES.flatMap((feature) => feature.brokerRights?.(settings).installation ?? []);
-  const rights = [...INSTALLATION_RIGHTS, ...further.map((right) => `topic ${right}`)];
-  expect(rights.sort()).toEqual(permissions.sort());
-});
-
 test('Mosquitto: rotation and SIGHUP: the old secret is refused, and its connection is closed', async () => {
   const client = await connect('Ofen 3');
   const other = await connect('pump');
   const closed = whenClosed(client);
   const { secret } = await credentials.credentialService.rotate('Ofen 3');
   await write();
-  broker.reload();
+  mosquitto.broker().reload();
   await closed;
   await expect(connect('Ofen 3')).rejects.toMatchObject({ code: NOT_AUTHORIZED });
   await connect('Ofen 3', secret);
@@ -201,6 +104,7 @@ test('Mosquitto: rotation and SIGHUP: the old secret is refused, and its connect
 });
 
 test('Password and ACL files for Mosquitto: written again: the files keep their owner and group', async () => {
+  const files = mosquitto.files();
   const both = ['passwords', 'acl'].map((name) => join(files, name));
   // Only root can change the owner of a file, so any other user runs this test with its own ids.
   const [owner, group] = process.getuid?.() === 0 ? [4711, 4712] : [process.getuid?.(), process.getgid?.()];
@@ -215,6 +119,7 @@ test('Password and ACL files for Mosquitto: written again: the files keep their 
 });
 
 test('Password and ACL files for Mosquitto: the ACL file is missing: the new file belongs to the owner of its directory', async () => {
+  const files = mosquitto.files();
   rmSync(join(files, 'acl'));
   await write();
   expect(statSync(join(files, 'acl')).uid).toBe(statSync(files).uid);

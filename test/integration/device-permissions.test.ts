@@ -240,18 +240,6 @@ test('MQTT gateway: topics of the gateway and of its listed devices: publish and
   expect(await isKnown(idOf('sheep 3'))).toBe(false);
 });
 
-test('MQTT account of a Sparkplug edge node: may publish for its devices, and may subscribe only to its own commands', async () => {
-  const edge = await credentials.connectAs('plant/edge-1');
-  expect(await trySubscribe(edge, 'spBv1.0/plant/NCMD/edge-1')).toBe(true);
-  expect(await trySubscribe(edge, 'spBv1.0/STATE/+')).toBe(true);
-  for (const filter of ['spBv1.0/plant/NCMD/+', 'spBv1.0/plant/NCMD/edge-2', 'spBv1.0/#']) {
-    expect(await trySubscribe(edge, filter)).toBe(false);
-  }
-  for (const topic of ['spBv1.0/plant/NDATA/edge-1', 'spBv1.0/plant/DDATA/edge-1/press']) {
-    expect(await isTaken(edge, topic, 'no protobuf')).toBe(true);
-  }
-});
-
 describe('MQTT filters', () => {
   /** @returns the number of granted filters */
   const granted = (client: MqttClient, filters: string[]): Promise<number> =>

@@ -42,10 +42,10 @@ test('MQTT message: topic is unknown: acknowledged, dropped and counted; no clie
   expect(await readMetric(system, 'iot_ingest_messages_total{result="unknown_topic"}')).toBe(topics.length);
 
   await client.publish('iot/v1/known/measurements', measurement(1));
-  await until(() => received.length > 2);
-  const states = ['STATE/millrace-1', 'spBv1.0/STATE/millrace-1'];
-  expect(received.slice(0, 2).sort()).toEqual(states);
-  expect(received.slice(2)).toEqual(['iot/v1/known/measurements']);
+  // Millrace itself retains its states.
+  const others = () => received.filter((topic) => !/^(?:spBv1\.0\/)?STATE\//.test(topic));
+  await until(() => others().length > 0);
+  expect(others()).toEqual(['iot/v1/known/measurements']);
   expect(client.closed()).toBe(0);
   expect((await readDeadLetters(system)).map(({ topic }) => topic)).toEqual([]);
   await listener.endAsync(true);

@@ -10,7 +10,6 @@ import {
 } from '../support/mqtt/external-broker.ts';
 import { startMosquitto } from '../support/mqtt/mosquitto.ts';
 import { startMqttWire } from '../support/mqtt/wire.ts';
-import { startTestSystem } from '../support/system/index.ts';
 import { until } from '../support/until.ts';
 
 // No message of a device may close the connection of ingest: the broker would deliver it again without end.
@@ -82,18 +81,6 @@ async function startBrokerWithAcl() {
   afterwards(() => broker.remove());
   return { broker, settings: { MQTT_URL: broker.url, MQTT_USERNAME: 'ingest', MQTT_PASSWORD: 'i' } };
 }
-
-test('Sparkplug host: the broker refuses the STATE message: a fatal error names the permission and SPARKPLUG', async () => {
-  const { settings } = await startBrokerWithAcl();
-  const fatal = new Promise((resolve) => {
-    const starting = startTestSystem({ settings, onFatal: resolve });
-    afterwards(async () => (await starting).stop());
-  });
-  expect(await fatal).toMatchObject({
-    code: 'broker_away',
-    message: expect.stringMatching(/publish on spBv1\.0\/STATE\/.*set SPARKPLUG to false/),
-  });
-});
 
 test('Subscriber: broker with an ACL: messages of a device for another device are refused, and its own are stored', async () => {
   const { broker, settings } = await startBrokerWithAcl();

@@ -118,7 +118,7 @@ async function commit(copy: string) {
 
 /** Such as `unit/features/kafka`, `integration/features/query.test.ts` and `integration/long/features/kafka-registry.test.ts`. */
 function isTestOf(path: string, feature: string): boolean {
-  return new RegExp(`(?:^|/)features/${feature}(?:$|[-.][a-z.-]*$)`).test(path);
+  return new RegExp(`(?:^|/)features/${feature}(?:$|/|[-.][a-z.-]*$)`).test(path);
 }
 
 function run(cwd: string, command: string, args: string[]): Promise<number> {

@@ -50,7 +50,7 @@ export function deviceAccount({
 export const canPublish = (account: Account, topic: Topic | null) =>
   account.isInstallation || (topic !== null && isOwn(account, topic.sender ?? topic.device));
 
-/** The device is the name or id that a mapping found in a topic or a payload. */
+/** The device is the name or id that a handler found in a topic outside the contract, or in its payload. */
 export const canSendFor = (account: Account, device: string) =>
   account.isInstallation || isOwn(account, device);
 

@@ -133,7 +133,7 @@ export class Statuses {
     );
   }
 
-  /** The device sent no status: its edge node reported its death, or has ended itself. */
+  /** The device sent no status: its sender reported its end, or has ended itself. */
   setOffline(device: Device, arrival: Arrival): Promise<void> {
     return this.#registry.serialize(device.id, async () => {
       if (device.state === 'offline') return;

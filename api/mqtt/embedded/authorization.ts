@@ -44,7 +44,7 @@ export function createAuthorization({
       return false;
     },
 
-    /** `canPublish` allows every mapped topic. Ingest calls this function as soon as the mapping has found the device. */
+    /** `canPublish` allows every topic outside the contract. Ingest calls this function as soon as a handler has found the device. */
     canSendFor(client: Client, device: string, topic: string) {
       const account = connectionOf(client)?.account;
       if (account && canSendFor(account, device)) return true;
@@ -78,7 +78,7 @@ const MAX_LEVELS = 8;
 /** Limit per connection of a device account. */
 const MAX_FILTERS = 32;
 
-/** Filters for each device of the account after the first: its topics, and its commands as an edge node. */
+/** Filters for each device of the account after the first: its topics, and its commands. */
 const MAX_FILTERS_PER_DEVICE = 2;
 
 /** Programs of the installation subscribe to many devices at once. */

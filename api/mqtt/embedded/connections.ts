@@ -24,7 +24,7 @@ export interface Connection {
   account: Account | null;
   filters: Set<string>;
   willTopic?: string;
-  /** whether the client may send for a device of a mapped topic */
+  /** whether the client may send for a device of a topic outside the contract */
   permits?: (device: string, topic: string) => boolean;
   /** missing: the client sent no message with QoS 1 or 2 */
   deliveries?: Deliveries;

@@ -151,7 +151,7 @@ const MAX_RETAINED_BYTES = 1024;
 /** aedes closes the connection of a client that publishes on a topic with more levels. */
 const MAX_LEVELS = 100;
 
-/** A message on a mapped topic may be a command for another program, and no permission protects mapped topics. So it is not forwarded. */
+/** A message outside the contract may be a command for another program, and no permission protects its topic. So it is not forwarded. */
 function restrict(packet: PublishPacket, route: Topic | null, outcome: Outcome) {
   if (!route || outcome === 'unknown_topic') packet.topic = DROPPED;
   const retainable = route?.kind === 'status' && outcome === 'accepted';

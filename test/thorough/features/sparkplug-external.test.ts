@@ -2,7 +2,9 @@ import { expect, test } from '@jest/globals';
 import { connectEdgeNode, type EdgeNode } from '../../support/features/sparkplug/edge-node.ts';
 import { T0, vector } from '../../support/features/sparkplug/vectors.ts';
 import { readMetric } from '../../support/metrics.ts';
+import { startMosquitto } from '../../support/mqtt/mosquitto.ts';
 import { useInstallation } from '../../support/processes/installation.ts';
+import { startTestSystem } from '../../support/system/index.ts';
 import { until } from '../../support/until.ts';
 
 const STATE = 'spBv1.0/STATE/host';
@@ -125,4 +127,21 @@ test('Sparkplug host: SPARKPLUG is false after a restart: the MQTT session recei
   await node.publish('NBIRTH', vector('nbirth'));
   await settle(2);
   expect(await count('unknown_topic')).toBe(dropped);
+});
+
+test('Sparkplug host: the broker refuses the STATE message: a fatal error names the permission and SPARKPLUG', async () => {
+  const broker = await startMosquitto({
+    users: { ingest: 'i' },
+    acl: ['user ingest', 'topic readwrite iot/#'],
+  });
+  afterwards(() => broker.remove());
+  const settings = { MQTT_URL: broker.url, MQTT_USERNAME: 'ingest', MQTT_PASSWORD: 'i' };
+  const fatal = new Promise((resolve) => {
+    const starting = startTestSystem({ settings, onFatal: resolve });
+    afterwards(async () => (await starting).stop());
+  });
+  expect(await fatal).toMatchObject({
+    code: 'broker_away',
+    message: expect.stringMatching(/publish on spBv1\.0\/STATE\/.*set SPARKPLUG to false/),
+  });
 });

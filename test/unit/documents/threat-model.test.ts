@@ -3,6 +3,7 @@ import { expect, test } from '@jest/globals';
 import { MAX_CONCURRENT } from '../../../api/http/long-requests.ts';
 import { BOUNDS, PIECE_BYTES } from '../../../api/http/server.ts';
 import { PERIODS_MS } from '../../../common/periods.ts';
+import { isUnplugged } from '../../support/unplugged.ts';
 
 const root = new URL('../../../', import.meta.url);
 const read = (file: string) => readFileSync(new URL(file, root), 'utf8');
@@ -26,13 +27,6 @@ const holders = (holds: string): Array<{ file: string; titles: string[] }> =>
     file: String(file),
     titles: [...titles.matchAll(/\*([^*]+)\*/g)].map(([, title]) => String(title)),
   }));
-
-/** `npm run test:unplug` removes features with their tests. */
-const isUnplugged = (file: string) => {
-  if (existsSync(new URL(file, root))) return false;
-  const [, feature] = /features\/([a-z-]+)[/.]/.exec(file) ?? [];
-  return feature !== undefined && !existsSync(new URL(`api/features/${feature}`, root));
-};
 
 test('Threat model page: every table row names at least one existing file that proves it', () => {
   expect(rows.length).toBeGreaterThan(20);

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { sourceWith } from '../../mutation/known-mistakes.ts';
 import { MUST_DIE } from '../../mutation/must-die.ts';
+import { isUnplugged } from '../../support/unplugged.ts';
 
 describe('Known mistakes', () => {
   const entry = { file: 'a.js', before: 'a < b', after: 'a <= $&', test: 'a.test.js' };
@@ -19,6 +20,7 @@ describe('Known mistakes', () => {
 
   test('Mutation test: entries of must-die.ts: at least 30, and the code to replace of each is in the source once', () => {
     expect(MUST_DIE.length).toBeGreaterThanOrEqual(30);
-    for (const known of MUST_DIE) sourceWith(known, readFileSync(known.file, 'utf8'));
+    for (const known of MUST_DIE.filter(({ file }) => !isUnplugged(file)))
+      sourceWith(known, readFileSync(known.file, 'utf8'));
   });
 });

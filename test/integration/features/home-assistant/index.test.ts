@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
 import type { MqttClient } from 'mqtt';
 import mqtt from 'mqtt';
-import { connectDevice } from '../../support/mqtt/device.ts';
-import { startMosquitto } from '../../support/mqtt/mosquitto.ts';
-import { startTestSystem } from '../../support/system/index.ts';
-import { until } from '../../support/until.ts';
+import { connectDevice } from '../../../support/mqtt/device.ts';
+import { startMosquitto } from '../../../support/mqtt/mosquitto.ts';
+import { startTestSystem } from '../../../support/system/index.ts';
+import { until } from '../../../support/until.ts';
 
 interface Item {
   device_id: string;
