@@ -1,10 +1,10 @@
-import { isSilent } from '../../../api/observability/heartbeat.ts';
-import { type ProcessRow, readProcesses } from '../../../api/store/processes.ts';
-import { runCommand } from '../../../common/command.ts';
-import { readCommandSettings } from '../../../common/dev-addresses.ts';
-import { MillraceError } from '../../../common/errors.ts';
+import { isSilent } from '../../api/observability/heartbeat.ts';
+import { type ProcessRow, readProcesses } from '../../api/store/processes.ts';
+import { runCommand } from '../../common/command.ts';
+import { readCommandSettings } from '../../common/dev-addresses.ts';
+import { MillraceError } from '../../common/errors.ts';
 
-// Program of a step: fails while a process of the application has a heartbeat in CQL_KEYSPACE.
+// Fails while a process of the application has a heartbeat in CQL_KEYSPACE.
 await runCommand(async () => {
   const { cql } = readCommandSettings('database');
   const now = Date.now();

@@ -2,7 +2,7 @@
 # Runs a script as root on an EC2 instance through AWS Systems Manager, without an open inbound port: ssm.sh INSTANCE SCRIPT. When the
 # script has ended, ssm.sh prints the first 24,000 characters of its output. AWS_PROFILE and AWS_REGION select account and region.
 set -eu
-usage='usage: sh infra/operations/reach/ssm.sh INSTANCE SCRIPT, for npm run operations -- ... --reach'
+usage='usage: sh infra/operations/ssm.sh INSTANCE SCRIPT'
 case "${1:-}" in
   --help) echo "$usage" && exit ;;
 esac
