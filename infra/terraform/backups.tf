@@ -1,9 +1,8 @@
 # Scylla Manager's agents write backups to this bucket, and delete backups that are older than Manager's retention. S3 keeps a
-# deleted or overwritten object for backup_versions_days more. No node may delete object versions, so an attacker on a node cannot
+# deleted or overwritten object for 30 days more. No node may delete object versions, so an attacker on a node cannot
 # destroy the backups.
 resource "aws_s3_bucket" "backups" {
   bucket = var.backup_bucket
-  tags   = local.tags
 
   lifecycle {
     prevent_destroy = true
@@ -13,9 +12,7 @@ resource "aws_s3_bucket" "backups" {
 resource "aws_s3_bucket_ownership_controls" "backups" {
   bucket = aws_s3_bucket.backups.id
 
-  rule {
-    object_ownership = "BucketOwnerEnforced"
-  }
+  rule { object_ownership = "BucketOwnerEnforced" }
 }
 
 resource "aws_s3_bucket_public_access_block" "backups" {
@@ -30,18 +27,14 @@ resource "aws_s3_bucket_server_side_encryption_configuration" "backups" {
   bucket = aws_s3_bucket.backups.id
 
   rule {
-    apply_server_side_encryption_by_default {
-      sse_algorithm = "AES256"
-    }
+    apply_server_side_encryption_by_default { sse_algorithm = "AES256" }
   }
 }
 
 resource "aws_s3_bucket_versioning" "backups" {
   bucket = aws_s3_bucket.backups.id
 
-  versioning_configuration {
-    status = "Enabled"
-  }
+  versioning_configuration { status = "Enabled" }
 }
 
 resource "aws_s3_bucket_lifecycle_configuration" "backups" {
@@ -53,13 +46,9 @@ resource "aws_s3_bucket_lifecycle_configuration" "backups" {
 
     filter {}
 
-    noncurrent_version_expiration {
-      noncurrent_days = var.backup_versions_days
-    }
+    noncurrent_version_expiration { noncurrent_days = 30 }
 
-    expiration {
-      expired_object_delete_marker = true
-    }
+    expiration { expired_object_delete_marker = true }
   }
 
   rule {
@@ -68,9 +57,7 @@ resource "aws_s3_bucket_lifecycle_configuration" "backups" {
 
     filter {}
 
-    abort_incomplete_multipart_upload {
-      days_after_initiation = 7
-    }
+    abort_incomplete_multipart_upload { days_after_initiation = 7 }
   }
 
   depends_on = [aws_s3_bucket_versioning.backups]

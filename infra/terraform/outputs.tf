@@ -1,28 +1,26 @@
-locals {
-  instance_ids = merge(
-    { (module.bootstrap.first_node) = aws_instance.first.id },
-    { for name, instance in aws_instance.other : name => instance.id },
-  )
-}
-
-output "settings" {
-  description = "Settings of the application, by the names that it reads."
-  value       = module.bootstrap.settings
+# CQL_USERNAME is the superuser, for npm run roles alone. Without TLS the application sends no password beyond loopback, unless
+# TLS_ELSEWHERE declares the network private.
+output "database_env" {
+  description = "Settings of the application, as a file for its environment."
+  value = join("", [for name, value in {
+    CQL_CONTACT_POINTS = join(",", [for node in values(local.nodes) : "${node.address}:${local.cql_port}"])
+    CQL_LOCAL_DC       = local.datacenter
+    CQL_KEYSPACE       = "iot"
+    CQL_USERNAME       = "millrace"
+    TLS_ELSEWHERE      = tostring(!local.has_tls)
+  } : "${name}=${value}\n"])
 }
 
 output "nodes" {
   description = "Zone, rack, address and instance id of each node."
-  value       = { for name, node in module.bootstrap.nodes : name => merge(node, { instance_id = local.instance_ids[name] }) }
+  value = { for name, node in local.nodes : name => merge(node, {
+    instance_id = name == local.first_node ? aws_instance.first.id : aws_instance.other[name].id
+  }) }
 }
 
-output "create_keyspace" {
-  description = "The statement that creates the keyspace as npm run migrate would."
-  value       = module.bootstrap.create_keyspace
-}
-
-output "license" {
-  description = "vCPUs and storage that count towards ScyllaDB's license."
-  value       = module.bootstrap.license
+output "instance_ids" {
+  description = "Instance ids of all nodes, for infra/operations/ssm.sh."
+  value       = join(",", concat([aws_instance.first.id], [for instance in aws_instance.other : instance.id]))
 }
 
 output "backup_location" {
@@ -57,8 +55,5 @@ output "monitoring_instance_id" {
 
 output "prometheus_targets" {
   description = "Addresses for Prometheus: ScyllaDB's metrics and the host metrics of each node."
-  value = {
-    scylla = [for node in values(module.bootstrap.nodes) : "${node.address}:9180"]
-    host   = [for node in values(module.bootstrap.nodes) : "${node.address}:9100"]
-  }
+  value       = { for job, port in { scylla = 9180, host = 9100 } : job => [for node in values(local.nodes) : "${node.address}:${port}"] }
 }

@@ -67,11 +67,13 @@ data "aws_iam_policy_document" "agent_token" {
   statement {
     sid       = "ManagerAgentToken"
     actions   = ["ssm:GetParameter"]
-    resources = ["arn:${data.aws_partition.current.partition}:ssm:${module.bootstrap.region}:${data.aws_caller_identity.current.account_id}:parameter${local.manager_agent_token}"]
+    resources = ["arn:${data.aws_partition.current.partition}:ssm:${var.region}:${data.aws_caller_identity.current.account_id}:parameter${local.manager_agent_token}"]
   }
 }
 
 locals {
+  manager_agent_token = "/${var.name}/manager-agent-token"
+
   machines = toset(["node", "monitoring"])
 }
 
@@ -80,7 +82,6 @@ resource "aws_iam_role" "machine" {
 
   name               = "${var.name}-${each.key}"
   assume_role_policy = data.aws_iam_policy_document.assume.json
-  tags               = local.tags
 }
 
 resource "aws_iam_role_policy" "sessions" {
@@ -107,5 +108,4 @@ resource "aws_iam_instance_profile" "machine" {
 
   name = "${var.name}-${each.key}"
   role = aws_iam_role.machine[each.key].name
-  tags = local.tags
 }

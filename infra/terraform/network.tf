@@ -5,7 +5,7 @@ resource "aws_vpc" "this" {
   cidr_block           = var.cidr_block
   enable_dns_support   = true
   enable_dns_hostnames = true
-  tags                 = merge(local.tags, { Name = var.name })
+  tags                 = { Name = var.name }
 }
 
 resource "aws_subnet" "nodes" {
@@ -15,7 +15,7 @@ resource "aws_subnet" "nodes" {
   availability_zone       = each.key
   cidr_block              = each.value.nodes
   map_public_ip_on_launch = false
-  tags                    = merge(local.tags, { Name = "${var.name}-nodes-${each.key}" })
+  tags                    = { Name = "${var.name}-nodes-${each.key}" }
 }
 
 resource "aws_subnet" "application" {
@@ -25,38 +25,38 @@ resource "aws_subnet" "application" {
   availability_zone       = each.key
   cidr_block              = each.value.application
   map_public_ip_on_launch = false
-  tags                    = merge(local.tags, { Name = "${var.name}-application-${each.key}" })
+  tags                    = { Name = "${var.name}-application-${each.key}" }
 }
 
 resource "aws_subnet" "outward" {
   vpc_id                  = aws_vpc.this.id
   availability_zone       = local.first_zone
-  cidr_block              = local.outward
+  cidr_block              = cidrsubnet(var.cidr_block, 8, 255)
   map_public_ip_on_launch = false
-  tags                    = merge(local.tags, { Name = "${var.name}-outward" })
+  tags                    = { Name = "${var.name}-outward" }
 }
 
 resource "aws_internet_gateway" "this" {
   vpc_id = aws_vpc.this.id
-  tags   = merge(local.tags, { Name = var.name })
+  tags   = { Name = var.name }
 }
 
 resource "aws_eip" "outward" {
   domain = "vpc"
-  tags   = merge(local.tags, { Name = "${var.name}-outward" })
+  tags   = { Name = "${var.name}-outward" }
 }
 
 resource "aws_nat_gateway" "this" {
   allocation_id = aws_eip.outward.id
   subnet_id     = aws_subnet.outward.id
-  tags          = merge(local.tags, { Name = var.name })
+  tags          = { Name = var.name }
 
   depends_on = [aws_internet_gateway.this]
 }
 
 resource "aws_route_table" "outward" {
   vpc_id = aws_vpc.this.id
-  tags   = merge(local.tags, { Name = "${var.name}-outward" })
+  tags   = { Name = "${var.name}-outward" }
 }
 
 resource "aws_route" "outward" {
@@ -72,7 +72,7 @@ resource "aws_route_table_association" "outward" {
 
 resource "aws_route_table" "private" {
   vpc_id = aws_vpc.this.id
-  tags   = merge(local.tags, { Name = "${var.name}-private" })
+  tags   = { Name = "${var.name}-private" }
 }
 
 resource "aws_route" "private" {
@@ -97,8 +97,8 @@ resource "aws_route_table_association" "application" {
 
 resource "aws_vpc_endpoint" "s3" {
   vpc_id            = aws_vpc.this.id
-  service_name      = "com.amazonaws.${module.bootstrap.region}.s3"
+  service_name      = "com.amazonaws.${var.region}.s3"
   vpc_endpoint_type = "Gateway"
   route_table_ids   = [aws_route_table.private.id]
-  tags              = merge(local.tags, { Name = "${var.name}-s3" })
+  tags              = { Name = "${var.name}-s3" }
 }
