@@ -175,8 +175,8 @@ test('Mosquitto: subscription to iot/#: a device receives only its own topics, t
   expect(received.filter((line) => !line.startsWith('operator '))).toEqual(['pump iot/v1/pump/commands']);
 });
 
-test('Mosquitto: account of Millrace itself: the generated ACL and infra/compose/mosquitto.acl grant the same permissions', () => {
-  const lines = readFileSync('infra/compose/mosquitto.acl', 'utf8').split('\n');
+test('Mosquitto: account of Millrace itself: the generated ACL and infra/mosquitto/mosquitto.acl grant the same permissions', () => {
+  const lines = readFileSync('infra/mosquitto/mosquitto.acl', 'utf8').split('\n');
   const begin = lines.indexOf('user millrace') + 1;
   const permissions = lines.slice(begin, lines.indexOf('', begin)).filter((line) => !line.startsWith('#'));
   expect([...INSTALLATION_RIGHTS].sort()).toEqual(permissions.sort());

@@ -100,7 +100,7 @@ const WILDCARD = /[+#]/;
 /** A Sparkplug edge node, `group/node`. The node ends lines of `acl_file`, so its name must not end in white space. */
 const NODE = /^([^/+#]+)\/([^/+#]*[^/+#\s])$/;
 
-/** Equal to those in `infra/compose/mosquitto.acl`. */
+/** Equal to those in `infra/mosquitto/mosquitto.acl`. */
 export const INSTALLATION_RIGHTS = [
   'topic readwrite iot/#',
   ...EDGE_FILTERS.map((filter) => `topic read ${filter}`),

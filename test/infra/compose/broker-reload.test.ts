@@ -1,13 +1,5 @@
 import { once } from 'node:events';
-import {
-  copyFileSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
@@ -15,11 +7,10 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { IClientOptions } from 'mqtt';
 import mqtt from 'mqtt';
 import { certificatesFolder } from '../../support/certificates.ts';
-import { prepareBroker } from '../../support/kubernetes/broker.ts';
-import { KUBERNETES } from '../../support/kubernetes/build.ts';
+import { prepareBroker } from '../../support/compose/broker.ts';
 import { until } from '../../support/until.ts';
 
-// Runs the broker's configuration and start script for Kubernetes with the installed Mosquitto.
+// Kubernetes renews secrets and certificates in place. Runs the broker with its listeners of Kubernetes.
 
 let directory: string;
 let cleanUps: (() => void | Promise<void>)[];
@@ -32,9 +23,14 @@ afterEach(async () => {
 });
 
 async function brokerOf(component: 'mosquitto' | 'mosquitto-tls') {
-  const broker = await prepareBroker(directory, component);
+  const secrets = join(directory, 'secrets');
+  mkdirSync(secrets);
+  writeFileSync(join(secrets, 'mqtt_password'), 'application');
+  writeFileSync(join(secrets, 'mqtt_device_password'), 'devices');
+  const listeners = `infra/kubernetes/components/${component}/listener.conf`;
+  const broker = await prepareBroker({ directory, secrets, listeners });
   cleanUps.push(broker.stop);
-  return broker;
+  return { ...broker, secrets };
 }
 
 /** @returns whether the broker accepts it */
@@ -46,15 +42,9 @@ async function canConnect(url: string, options: IClientOptions): Promise<boolean
   return client !== null;
 }
 
-test('Mosquitto of Kubernetes: access rules: equal to the access rules in Compose', () => {
-  const rules = (path: string) => readFileSync(path, 'utf8').match(/^[^#\n].*$/gm);
-  const ours = rules(`${KUBERNETES}/components/mosquitto/mosquitto.acl`);
-  expect(ours).toEqual(rules('infra/compose/mosquitto.acl'));
-});
-
 test('Mosquitto of Kubernetes: a password changes while the broker runs: only the new password is accepted', async () => {
   const broker = await brokerOf('mosquitto');
-  const child = broker.start();
+  const child = broker.spawn();
   const url = `mqtt://127.0.0.1:${broker.port}`;
   await until(() => canConnect(url, { username: 'millrace', password: 'application' }));
   expect(await canConnect(url, { username: 'devices', password: 'devices' })).toBe(true);
@@ -86,9 +76,9 @@ describe('Mosquitto of Kubernetes: passwords cannot be hashed', () => {
     async (outcome) => {
       const broker = await brokerOf('mosquitto');
       breaks(outcome);
-      const [code] = await once(broker.start(programs), 'close');
-      expect([code, broker.output()]).toEqual([1, expect.stringContaining('could not hash the passwords')]);
-      expect(broker.output()).toContain('the broker is not started');
+      const [code] = await once(broker.spawn(programs), 'close');
+      expect([code, broker.log()]).toEqual([1, expect.stringContaining('could not hash the passwords')]);
+      expect(broker.log()).toContain('the broker is not started');
       expect(readdirSync(join(directory, 'run'))).toEqual([]);
     },
   );
@@ -97,12 +87,12 @@ describe('Mosquitto of Kubernetes: passwords cannot be hashed', () => {
     const broker = await brokerOf('mosquitto');
     breaks('exit 1');
     rmSync(brokenFile);
-    broker.start(programs);
+    broker.spawn(programs);
     const url = `mqtt://127.0.0.1:${broker.port}`;
     await until(() => canConnect(url, { username: 'devices', password: 'devices' }));
     writeFileSync(brokenFile, '');
     writeFileSync(join(broker.secrets, 'mqtt_device_password'), 'another');
-    await until(() => broker.output().includes('goes on with the old ones'));
+    await until(() => broker.log().includes('goes on with the old ones'));
     expect(await canConnect(url, { username: 'devices', password: 'devices' })).toBe(true);
     rmSync(brokenFile);
     await until(() => canConnect(url, { username: 'devices', password: 'another' }));
@@ -115,19 +105,19 @@ test('Mosquitto of Kubernetes: component mosquitto-tls: accepts only TLS, and pr
   cleanUps.push(folder.remove);
   const certify = async (renew: boolean) => {
     const { cert, key, authority } = await folder.make('ours', { renew });
-    copyFileSync(key, join(broker.certificates, 'tls.key'));
-    copyFileSync(cert, join(broker.certificates, 'tls.crt'));
+    copyFileSync(key, join(broker.secrets, 'server.key'));
+    copyFileSync(cert, join(broker.secrets, 'server.pem'));
     return authority;
   };
   const ca = await certify(false);
-  const child = broker.start();
+  const child = broker.spawn();
   const account = { username: 'devices', password: 'devices' };
-  const secure = `mqtts://localhost:${broker.port}`;
+  const secure = `mqtts://localhost:${broker.tlsPort}`;
   await until(() => canConnect(secure, { ...account, ca }));
-  expect(await canConnect(`mqtt://localhost:${broker.port}`, account)).toBe(false);
+  expect(await canConnect(`mqtt://localhost:${broker.tlsPort}`, account)).toBe(false);
 
   const serialNumber = async () => {
-    const socket = connect({ port: broker.port, host: 'localhost', ca });
+    const socket = connect({ port: broker.tlsPort, host: 'localhost', ca });
     await once(socket, 'secureConnect');
     const certificate = socket.getPeerCertificate();
     socket.destroy();

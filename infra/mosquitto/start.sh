@@ -1,11 +1,13 @@
 #!/bin/sh
-# Runs in the container of Mosquitto: writes the password file from the secrets, then runs the broker. Kubernetes renews secrets and
-# certificates in place. A background loop detects a change and makes the broker reload them.
+# Runs in the container of Mosquitto: writes the files that the broker reads, then runs it. Kubernetes renews secrets and certificates
+# in place. A background loop detects a change and makes the broker reload them.
 set -eu
 
 secrets=${SECRETS:-/run/secrets/millrace}
+[ -d "$secrets" ] || secrets=/run/secrets
 configuration=${CONFIGURATION:-/opt/millrace}
-certificates=${CERTIFICATES:-/etc/millrace/tls}
+certificate=${TLS_CERTIFICATE:-/etc/millrace/tls/tls.crt}
+key=${TLS_KEY:-/etc/millrace/tls/tls.key}
 run=${RUN_DIRECTORY:-/tmp/mosquitto}
 every=${LOOK_EVERY_SECONDS:-30}
 broker=$$
@@ -15,10 +17,10 @@ mkdir -p "$run"
 
 log() { echo "start.sh: $*" >&2; }
 
-# write_accounts: copies the password and access files. Mosquitto requires that its user owns them, and that no other user can read them.
-# Mounted files fulfill neither. The function replaces a file only after all new files exist. If a step fails, it prints an error and
-# returns 1. Every step is checked, because set -e does not apply where the function is called in a condition.
-write_accounts() {
+# write_files: copies passwords, access rules and certificate. Mosquitto requires that its user owns them, and that no other user can read
+# them. Mounted files fulfill neither. The function replaces a file only after all new files exist. If a step fails, it prints an error
+# and returns 1. Every step is checked, because set -e does not apply where the function is called in a condition.
+write_files() {
   for name in mqtt_password mqtt_device_password; do
     [ -s "$secrets/$name" ] || { log "there is no password in $secrets/$name" && return 1; }
   done
@@ -34,6 +36,9 @@ write_accounts() {
     log "mosquitto_passwd could not hash the passwords of $secrets"
     return 1
   fi
+  if [ -e "$certificate" ]; then
+    cat "$certificate" >"$run/server.pem" && cat "$key" >"$run/server.key" || return 1
+  fi
   # mosquitto_sub and mosquitto_pub in this container read this file. They find it by XDG_CONFIG_HOME.
   printf -- '-u devices\n-P %s\n' "$(cat "$secrets/mqtt_device_password")" >"$run/mosquitto_sub" &&
     cat "$run/mosquitto_sub" >"$run/mosquitto_pub" &&
@@ -43,7 +48,7 @@ write_accounts() {
 }
 
 checksum() {
-  cat "$secrets"/* "$configuration/mosquitto.acl" "$certificates"/* 2>/dev/null | cksum
+  cat "$secrets"/mqtt_* "$configuration/mosquitto.acl" "$certificate" "$key" 2>/dev/null | cksum
 }
 
 reload_on_change() {
@@ -51,7 +56,7 @@ reload_on_change() {
   while sleep "$every" && kill -0 "$broker" 2>/dev/null; do
     now=$(checksum)
     [ "$now" = "$seen" ] && continue
-    if write_accounts; then
+    if write_files; then
       seen=$now
       kill -HUP "$broker" && log "reloaded the secrets and certificates: they have changed"
     else
@@ -60,7 +65,7 @@ reload_on_change() {
   done
 }
 
-if ! write_accounts; then
+if ! write_files; then
   log "the broker is not started"
   exit 1
 fi
