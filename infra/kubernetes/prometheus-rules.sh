@@ -1,19 +1,7 @@
 #!/bin/sh
 # Prints the rules of infra/monitoring/prometheus/rules as PrometheusRule resources for prometheus-operator. A kustomization cannot
-# do this, because it reads no file outside its own directory.
+# do this, because it reads no file outside its own directory. Usage: sh infra/kubernetes/prometheus-rules.sh | kubectl apply -f -
 set -eu
-
-case "${1:-}" in
-  '') ;;
-  -h | --help)
-    echo "usage: sh infra/kubernetes/prometheus-rules.sh | kubectl apply -f -"
-    exit 0
-    ;;
-  *)
-    echo "prometheus-rules.sh takes no argument: $1" >&2
-    exit 2
-    ;;
-esac
 
 cd "$(dirname "$0")/../monitoring/prometheus/rules"
 for file in *.yml; do

@@ -1,4 +1,4 @@
-import { readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,15 +22,15 @@ import { createOperator, nodeName } from './kit/operator.ts';
 import { createProgress } from './kit/progress.ts';
 import { createWorker } from './kit/worker.ts';
 
-// The commands of infra/operations run on three nodes of Cassandra. Each test continues with the state that the previous test left.
+// The scripts of infra/operations, and the commands of docs/how-to/operate-a-cluster.md, run on three nodes of Cassandra. Each test
+// continues with the state that the previous test left.
 
 /** The suite takes about three minutes on a quiet machine, and several times that on a busy one. */
 const TIMEOUT_MS = 900_000;
 const KEYSPACE = 'operated';
-const THREE = ['--nodes', 'node-1,node-2,node-3'];
 
 const seed = jest.getSeed() >>> 0;
-const { report, note, reportStatus } = createProgress(process.stderr);
+const { report, reportStatus } = createProgress(process.stderr);
 
 let directory: string;
 let ledger: string;
@@ -60,7 +60,7 @@ beforeAll(async () => {
   report('three nodes are up');
   await migrateDatabase(config);
   await cluster.keepSchema();
-  operator = await createOperator({ directory, cluster, settings, note });
+  operator = await createOperator({ directory, cluster, settings });
   report('the keyspace has three replicas');
 }, TIMEOUT_MS);
 
@@ -104,9 +104,8 @@ test(
     const fleet = startDevices();
     await fleet.progress(300);
     await fleet.stop();
-    const restore = () =>
-      operator.operate('restore', ...THREE, '--tag', 'nightly', '--data', 'data', '--ledger', ledger);
-    await expect(restore()).rejects.toThrow(/Processes run in operated .*Step 1\//s);
+    const restore = () => operator.operate('restore-snapshot.sh', { TAG: 'nightly', DATA: 'data' });
+    await expect(restore()).rejects.toThrow(/Processes run in operated/);
     report('restore is refused while a process runs');
     await worker.stop();
     for (const each of cluster.nodes) await each.nodetool(['snapshot', '-t', 'nightly', KEYSPACE]);
@@ -162,11 +161,8 @@ test(
   'Cassandra cluster: a fourth node joins and leaves: the node stores a part of the rows, and no sample is lost',
   async () => {
     const fourth = cluster.add();
-    operator.equip(fourth);
-    // The engine writes the configuration of a node itself when it starts the node.
-    const config = join(directory, 'fourth.yaml');
-    writeFileSync(config, 'listen_address: 127.0.0.4\n- seeds: "127.0.0.1"\n');
-    await operator.operate('add-node', ...THREE, '--node', nodeName(fourth), '--config', config);
+    await fourth.start();
+    for (const each of cluster.nodes.slice(0, 3)) await each.nodetool(['cleanup', KEYSPACE]);
     report('a fourth node has joined');
     const folder = join(directory, 'cluster', nodeName(fourth), 'cassandra', 'data', KEYSPACE);
     const table = readdirSync(folder).find((name) => name.startsWith('message-'));
@@ -175,13 +171,10 @@ test(
     );
     await expectAllStored();
 
-    const settingsOf = ['--config', 'cassandra.yaml'];
-    await operator.operate('remove-node', ...THREE, '--node', nodeName(fourth), ...settingsOf);
+    await fourth.nodetool(['decommission']);
     await cluster.forget(fourth);
     report('the fourth node has left');
     expect(await node(1).nodetool(['status'])).not.toContain('127.0.0.4');
-    const third = ['--nodes', 'node-1,node-2', '--node', 'node-3'];
-    await expect(operator.operate('remove-node', ...third, ...settingsOf)).rejects.toThrow('That is too few');
     await expectAllStored();
   },
   TIMEOUT_MS,
@@ -193,7 +186,7 @@ test(
     const worker = await startWorker();
     const fleet = startDevices(10);
     await fleet.progress(50);
-    await operator.operate('upgrade', ...THREE, '--to', '5.0.9', '--install', 'true');
+    await operator.operate('upgrade.sh', { TO: '5.0.9', INSTALL: 'true' });
     await fleet.progress(50);
     const { made, acknowledged } = await fleet.stop();
     expect(acknowledged).toBe(made);

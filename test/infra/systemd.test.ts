@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
-import { describe, expect, test } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { expect, test } from '@jest/globals';
 import { ERRORS } from '../../common/errors.ts';
 import { commandOf } from '../support/scripts.ts';
 
@@ -49,36 +49,4 @@ test('systemd unit: log: the Alloy configuration collects the log by the unit na
   const output = execFileSync('systemd-analyze', ['security', '--offline=true', UNIT], { encoding: 'utf8' });
   const [, exposed] = /exposure level for millrace\.service: ([\d.]+)/.exec(output) ?? [];
   expect(Number(exposed)).toBeLessThan(MOST_EXPOSED);
-});
-
-describe('Page of the systemd unit', () => {
-  const page = readFileSync('docs/how-to/run-as-a-service.md', 'utf8');
-
-  test('How-to page for systemd: commands for a new version: build, migrate with the database role for migrations, restart, in this order', () => {
-    const migrate = 'CQL_USERNAME=millrace_migrate CQL_PASSWORD_FILE=secrets/migrate npm run -s migrate';
-    expect(readFileSync('docs/how-to/secure-an-installation.md', 'utf8')).toContain(migrate);
-    const [, section = ''] = page.split('\nFor a new version:\n');
-    const places = [
-      'git pull',
-      'npm ci',
-      'npm run build',
-      'npm run docs:build',
-      migrate,
-      'npm prune --omit=dev',
-      'systemctl restart millrace',
-    ].map((step) => section.indexOf(step));
-    expect(places).not.toContain(-1);
-    expect(places).toEqual([...places].sort((a, b) => a - b));
-  });
-
-  test('How-to page for systemd: sudo commands: contain no glob pattern, because the user may not read the directory', () => {
-    const commands = [...page.matchAll(/^ +\$ (sudo .*)$/gm)].map(([, command]) => command);
-    expect(commands.length).toBeGreaterThan(5);
-    for (const command of commands) expect(command).not.toMatch(/[*?]/);
-  });
-
-  test('How-to page for systemd: output of npm run migrate: the page shows the newest version of the schema', () => {
-    const { length } = readdirSync('schema/migrations');
-    expect(page).toContain(`The schema went from version 0 to ${length}.`);
-  });
 });

@@ -13,7 +13,6 @@ const run = promisify(execFile);
 const FOLDER = '.github/workflows';
 const FILES = readdirSync(FOLDER).map((name) => `${FOLDER}/${name}`);
 const DEPENDABOT = '.github/dependabot.yml';
-const FORMS = ['bug', 'question'].map((name) => `.github/ISSUE_TEMPLATE/${name}.yml`);
 
 interface Workflow {
   on: object;
@@ -69,19 +68,6 @@ test('Dependabot: directories of the configuration: all exist', () => {
   expect(directories.length).toBeGreaterThan(3);
   for (const name of directories)
     expect([name, existsSync(`.${name.replace(/\*$/, '')}`)]).toEqual([name, true]);
-});
-
-test.each(FORMS)('GitHub issue form %s: has a name and a label; field ids are unique', async (file) => {
-  const { name, description, labels, body } = await readYaml(python, file);
-  expect([name, description, labels]).toEqual([expect.any(String), expect.any(String), [expect.any(String)]]);
-  const fields = body.filter(({ type }: { type: string }) => type !== 'markdown');
-  const ids = fields.map(({ id }: { id: string }) => id);
-  expect(new Set(ids).size).toBe(ids.length);
-  for (const { type, id, attributes } of fields) {
-    expect(['input', 'textarea', 'dropdown', 'checkboxes']).toContain(type);
-    expect(id).toMatch(/^[\w-]+$/);
-    expect(attributes.label).toMatch(/./);
-  }
 });
 
 test('GitHub workflows: permissions: read access to the repository; only one job may publish the documentation pages', () => {

@@ -18,7 +18,6 @@ export const SECONDS: Record<string, number> = {
   'thorough/live.test.ts': 30,
   'browser/sensor.test.ts': 25,
   'thorough/subscriber.test.ts': 25,
-  'infra/operations/index.test.ts': 20,
   'integration/features/dead-letters/routes.test.ts': 20,
   'thorough/broker-tls.test.ts': 20,
   'thorough/features/sparkplug-external.test.ts': 20,
@@ -26,7 +25,6 @@ export const SECONDS: Record<string, number> = {
   'integration/features/sparkplug/aliases.test.ts': 15,
   'integration/http/paging-history.test.ts': 15,
   'integration/mqtt5-clauses.test.ts': 15,
-  'infra/operations/ssm.test.ts': 14,
   'unit/features/sparkplug/histories.test.ts': 12,
   'unit/history/simulation.test.ts': 12,
 };

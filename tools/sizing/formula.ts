@@ -33,7 +33,7 @@ export const CONSTANTS = {
 };
 
 /**
- * EC2 types that infra/terraform/modules/aws-ec2 accepts, with their vCPUs and their local disks in bytes.
+ * EC2 types that infra/terraform accepts, with their vCPUs and their local disks in bytes.
  * Source: https://docs.aws.amazon.com/ec2/latest/instancetypes/so.html
  */
 export const NODES: Record<string, { vcpus: number; diskBytes: number }> = Object.fromEntries(

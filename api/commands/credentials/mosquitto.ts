@@ -98,7 +98,7 @@ const INVALID_NAME = /:|^#|^\s|\s$/;
 
 const WILDCARD = /[+#]/;
 
-/** With those of features equal to those in `infra/compose/mosquitto.acl`. */
+/** With those of features equal to those in `infra/mosquitto/mosquitto.acl`. */
 export const INSTALLATION_RIGHTS = [
   'topic readwrite iot/#',
   'topic read $SYS/broker/publish/messages/dropped',

@@ -1,26 +1,9 @@
 #!/bin/sh
-# Writes random secrets to files/ in this directory, for the kustomization in this directory. An existing file stays unchanged.
+# Writes random secrets to files/ in this directory, or to the directory of its argument, for the kustomization here. An existing file
+# stays unchanged. Then: kubectl apply -k infra/kubernetes/secrets
 #
 # The files are the only copy outside the cluster. Keep them with your other secrets, or delete them after you have applied them.
 set -eu
-
-usage() {
-  echo "usage: sh infra/kubernetes/secrets/make.sh [DIRECTORY]"
-  echo
-  echo "Writes the missing secrets to DIRECTORY (default: files/ in the directory of this script). Only you can read them."
-  echo "Then: kubectl apply -k infra/kubernetes/secrets"
-}
-
-case "${1:-}" in
-  -h | --help)
-    usage
-    exit 0
-    ;;
-  -*)
-    usage >&2
-    exit 2
-    ;;
-esac
 
 openssl=${OPENSSL:-openssl}
 directory=${1:-$(dirname "$0")/files}

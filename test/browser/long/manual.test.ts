@@ -101,7 +101,7 @@ const QUESTIONS = [
   {
     question: 'How do I back up the database?',
     searches: ['backup', 'back up'],
-    answer: /npm run operations -- backup/,
+    answer: /sctool backup|medusa backup-cluster/,
   },
   {
     question: 'Is an acknowledged sample lost when a node dies?',

@@ -3,33 +3,19 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import type { Cluster } from '../../../infra/engine/cluster.ts';
 import type { Member } from '../../../infra/engine/member.ts';
-import { command } from '../../../infra/operations/steps/shell.ts';
 import { listening } from '../../support/http/listening.ts';
-import { run } from '../../support/operations/fakes.ts';
+import { run } from '../../support/operations/run.ts';
 
 /** The time limit of an operation: on a busy machine a node needs minutes to restart. */
 const OPERATION_MS = 600_000;
 
-/** Matches the last line of a step. The operator reports steps of `LONG_S` seconds or more. */
-const DONE = /^\d+\/\d+ .*: done in (\d+) s$/gm;
-const LONG_S = 3;
-
-const STOP = ['--stop', 'member stop'];
-const START = ['--start', 'member start'];
-
-/** The flags of each operation that replace systemctl here. */
-const SERVICE: Record<string, string[]> = {
-  restore: [...STOP, ...START],
-  upgrade: [...STOP, ...START],
-  'add-node': START,
-  'remove-node': STOP,
-};
+const quote = (word: string) => `'${word.replaceAll("'", "'\\''")}'`;
 
 /** The name of a node in an operation. */
 export const nodeName = ({ name }: Member): string => name.replace(' ', '-');
 
 /**
- * Operates this cluster with `npm run operations`. The shell of a node is a local one, in the directory of that node. It has
+ * Runs the scripts of infra/operations on this cluster. The shell of a node is a local one, in the directory of that node. It has
  * two programs of its own. One is `nodetool`. The other is `member`, in place of systemctl: it asks the process that runs
  * the nodes.
  */
@@ -37,15 +23,12 @@ export async function createOperator({
   directory,
   cluster,
   settings,
-  note,
 }: {
   /** holds the cluster in its folder `cluster` */
   directory: string;
   cluster: Cluster;
   /** of the application */
   settings: Record<string, string>;
-  /** gets the steps that take long */
-  note: (text: string) => void;
 }) {
   const folder = join(directory, 'operator');
   const server = createServer(async ({ url = '' }, response) => {
@@ -83,19 +66,16 @@ if (!answer.ok) throw new Error(await answer.text());`;
   return {
     equip,
 
-    /** @param words its own flags @throws {Error} with its output, when it fails */
-    async operate(operation: string, ...words: string[]) {
-      const shared = ['--engine', 'cassandra', '--keyspace', String(settings['CQL_KEYSPACE'])];
-      const access = ['--reach', command('sh', reach), ...(SERVICE[operation] ?? [])];
-      const { code, errors } = await run(
-        process.execPath,
-        ['infra/operations/index.ts', operation, ...shared, ...access, ...words],
-        { ...process.env, ...settings },
+    /** @param script in infra/operations, for all nodes @throws {Error} with its output, when it fails */
+    async operate(script: string, variables: Record<string, string>) {
+      const access = { REACH: `sh ${reach}`, STOP: 'member stop', START: 'member start' };
+      const { code, out, errors } = await run(
+        'sh',
+        [`infra/operations/${script}`, ...cluster.nodes.map(nodeName)],
+        { ...process.env, ...settings, KEYSPACE: settings['CQL_KEYSPACE'], ...access, ...variables },
         OPERATION_MS,
       );
-      if (code !== 0) throw new Error(errors);
-      for (const [line, seconds] of errors.matchAll(DONE)) if (Number(seconds) >= LONG_S) note(line);
-      return errors;
+      if (code !== 0) throw new Error(out + errors);
     },
 
     stop: () => new Promise((resolve) => server.close(resolve)),
@@ -103,6 +83,6 @@ if (!answer.ok) throw new Error(await answer.text());`;
 }
 
 function program(path: string, words: string[]) {
-  writeFileSync(path, `#!/bin/sh\nexec ${command(...words)} "$@"\n`);
+  writeFileSync(path, `#!/bin/sh\nexec ${words.map(quote).join(' ')} "$@"\n`);
   chmodSync(path, 0o755);
 }

@@ -84,18 +84,6 @@ test('Compose: optional settings in .env: each process that ingests gets the val
   }
 });
 
-test('How-to page for Compose: settings that cannot change after the first start: the page names them before the first command', () => {
-  const [before = ''] = readFileSync('docs/how-to/deploy-with-compose.md', 'utf8').split('```sh');
-  for (const text of [
-    '`LATEST_GROUPS`',
-    '`BATCH_DAYS`',
-    '`HISTORY_DAYS`',
-    'npm run size',
-    '--profile cluster',
-  ])
-    expect(before).toContain(text);
-});
-
 test('Compose: MQTT client ids of the processes: differ, so no process takes over the session of another process', () => {
   const ids = stack.services.flatMap(([, { environment }]) => environment?.['MQTT_CLIENT_ID'] ?? []);
   expect(ids).toHaveLength(2);

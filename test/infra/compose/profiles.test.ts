@@ -24,29 +24,6 @@ test('Compose without a profile: services: only database, broker, roles, migrate
   expect(servicesOf(undefined)).toEqual(['scylla', 'mosquitto', 'roles', 'migrate', 'api', 'simulator']);
 });
 
-describe('Profile cluster', () => {
-  const nodes = ['scylla', 'scylla-2', 'scylla-3'];
-
-  test('Compose profile cluster: database nodes: two more nodes, each in its own rack, start one after the other', () => {
-    expect(servicesOf('cluster')).toEqual(nodes.slice(1));
-    const racks = nodes.map((name) => stack.compose.services[name].command);
-    expect(racks).toEqual([['--rack=rack1'], ['--rack=rack2'], ['--rack=rack3']]);
-    for (const [index, name] of nodes.entries()) {
-      const { entrypoint, networks, depends_on: needs = {} } = stack.compose.services[name];
-      // One power failure hits all nodes, so each must write its commit log before it acknowledges.
-      expect(entrypoint).toEqual(expect.arrayContaining(['--commitlog-sync=batch', '--seeds=scylla']));
-      expect(networks.database.aliases).toEqual(['cql']);
-      expect(Object.keys(needs)).toEqual(nodes.slice(index - 1, index));
-    }
-  });
-
-  test('Compose profile cluster: services roles and migrate: start after all database nodes, whose number sets the number of replicas', () => {
-    const { depends_on: needs } = stack.compose.services.roles;
-    expect(needs['scylla-3']).toEqual({ condition: 'service_healthy', required: false });
-    expect(stack.compose.services.migrate.depends_on).toHaveProperty('roles');
-  });
-});
-
 describe('Profile tls', () => {
   test('Compose profile tls: certificate: valid for every host name that a client connects to', () => {
     expect(servicesOf('tls')).toEqual(['https']);
@@ -60,7 +37,7 @@ describe('Profile tls', () => {
     const { CQL_CONTACT_POINTS, MQTT_URL, HTTP_PORT } = stack.compose.services.https.environment;
     const [port] = CQL_CONTACT_POINTS.split(':').slice(-1);
     expect(stack.compose.services.scylla.entrypoint).toContain(`--native-transport-port-ssl=${port}`);
-    const broker = readFileSync('infra/compose/mosquitto.conf', 'utf8');
+    const broker = readFileSync('infra/compose/listeners.conf', 'utf8');
     expect(broker).toMatch(new RegExp(`^listener ${new URL(MQTT_URL).port}\ncertfile`, 'm'));
     expect(stack.compose.services.https.ports[0]).toMatch(new RegExp(`:${HTTP_PORT}$`));
   });
@@ -77,39 +54,6 @@ describe('Profile kafka', () => {
     // An internal network publishes no port.
     const isOpen = networks.some((name: string) => !stack.compose.networks[name]?.internal);
     expect([isOpen, ports]).toEqual([true, [expect.stringMatching(/^127\.0\.0\.1:/)]]);
-  });
-});
-
-describe('Profile debezium', () => {
-  const folder = 'infra/compose/debezium';
-
-  test('Compose profile debezium: connector: reads the files of the database node; its configuration names the services of Compose', () => {
-    expect(servicesOf('debezium')).toEqual(['cassandra-cdc', 'debezium']);
-    const { debezium, 'cassandra-cdc': node } = stack.compose.services;
-    expect([debezium.image, debezium.volumes]).toEqual([node.image, node.volumes]);
-    expect(debezium.networks).toEqual(node.networks);
-    const [, data] = node.volumes[0].split(':');
-    const properties = readFileSync(`${folder}/connector.properties`, 'utf8');
-    const read = new Map(
-      [...properties.matchAll(/^([\w.]+)=(.+)$/gm)].map(([, name, value]) => [name, value]),
-    );
-    expect(read.get('kafka.producer.bootstrap.servers')).toBe('kafka:9092');
-    for (const name of ['commit.log.relocation.dir', 'offset.backing.store.dir'])
-      expect(read.get(name)).toMatch(new RegExp(`^${data}/`));
-    expect(readFileSync(`${folder}/driver.conf`, 'utf8')).toContain('"cassandra-cdc:9042"');
-  });
-
-  test('Compose profile debezium: Dockerfile: hadolint finds no problem, and the image has each file that the services name', async () => {
-    const path = `${folder}/Dockerfile`;
-    await run(stack.python.program('hadolint'), ['--failure-threshold', 'style', path]);
-    const dockerfile = readFileSync(path, 'utf8');
-    const { entrypoint } = stack.compose.services.debezium;
-    expect(entrypoint).toContain('/opt/debezium/connector.jar');
-    expect(dockerfile).toMatch(
-      /^\s+https:\S+-jar-with-dependencies\.jar \\\n\s+\/opt\/debezium\/connector\.jar$/m,
-    );
-    expect(entrypoint.at(-1)).toBe('/opt/debezium/connector.properties');
-    expect(dockerfile).toContain('COPY connector.properties driver.conf /opt/debezium/\n');
   });
 });
 

@@ -1,18 +1,9 @@
 import { execFile } from 'node:child_process';
-import {
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { ensurePython, type PythonTools, readYaml } from '../../../infra/python/ensure.ts';
-import { prepareSmoke, WELL } from '../../support/compose/smoke.ts';
 import { useDirectory } from '../../support/directory.ts';
 
 // Runs the scripts of infra/compose. broker.test.ts runs the start script of Mosquitto.
@@ -36,17 +27,6 @@ test('Compose init.sh: second run: no secret file changes; only the owner can re
   expect(readdirSync(secrets).map((name) => readFileSync(join(secrets, name), 'utf8'))).toEqual(before);
   expect(new Set(before).size).toBe(before.length);
   expect(statSync(secrets).mode & 0o777).toBe(0o700);
-});
-
-test('Compose init.sh: --dry-run: prints a script that creates the same files, and writes no file', async () => {
-  const planned = join(directory, 'planned');
-  const { stdout } = await run('/bin/sh', ['infra/compose/init.sh', '--dry-run', planned]);
-  expect(existsSync(planned)).toBe(false);
-  writeFileSync(join(directory, 'plan.sh'), stdout);
-  await run('/bin/sh', ['-eu', join(directory, 'plan.sh')]);
-  expect(readdirSync(planned)).toEqual(readdirSync(secrets));
-  const { stdout: nothing } = await run('/bin/sh', ['infra/compose/init.sh', '--dry-run', planned]);
-  expect(nothing).not.toContain('openssl"');
 });
 
 test('Compose init.sh: certificate: valid for the services and the hosts of --host; only the owner can read the authority key', async () => {
@@ -138,46 +118,4 @@ test('Compose smoke.sh: --dry-run with profiles: the printed script uses only se
     expect(published).toContain(`\${${setting}}`);
   for (const [, name] of all.matchAll(/\$secrets\/([\w.]+)/g)) expect(readdirSync(secrets)).toContain(name);
   await expect(run('/bin/sh', ['infra/compose/smoke.sh', 'another'])).rejects.toMatchObject({ code: 64 });
-});
-
-describe('smoke.sh', () => {
-  /** @returns its output until it ends, because there is no broker */
-  async function smokeWith(containers: string[]): Promise<string> {
-    const home = mkdtempSync(join(directory, 'smoke-'));
-    const { script, programs } = prepareSmoke({ home, secrets, containers });
-    const env = { PATH: `${programs}${delimiter}${process.env['PATH']}` };
-    const ended = await run('/bin/sh', [script], { env }).catch((error) => error);
-    expect(ended.code).toBe(1);
-    return ended.stdout;
-  }
-
-  test('Compose smoke.sh: every service is healthy, or has ended with success: the script continues after the health check', async () => {
-    expect(await smokeWith(WELL)).toContain('A device publishes a measurement');
-    expect(await smokeWith([...WELL, 'of-another-profile exited  1'])).toContain('A device publishes');
-  });
-
-  test.each([
-    'api exited  1',
-    'api exited healthy 1',
-    'api restarting  78',
-    'api running starting 0',
-    'api running unhealthy 0',
-    'migrate exited  10',
-    'migrate running  0',
-    'simulator exited  0',
-    'api', // The service has no container.
-  ])('Compose smoke.sh: docker compose ps shows %p: the script stops at the health check', async (state) => {
-    const [name, ...seen] = state.split(' ');
-    const others = WELL.filter((line) => !line.startsWith(`${name} `));
-    const output = await smokeWith(seen.length > 0 ? [...others, state] : others);
-    expect(output).toContain('Every service is healthy');
-    expect(output).not.toContain('The commit log');
-  });
-
-  test('Compose smoke.sh: docker is not installed: exit code 66, and the error names docker', async () => {
-    const bare = mkdtempSync(join(directory, 'bare-'));
-    for (const program of ['dirname', 'cat']) symlinkSync(`/usr/bin/${program}`, join(bare, program));
-    const ended = run('/bin/sh', ['infra/compose/smoke.sh'], { env: { PATH: bare } });
-    await expect(ended).rejects.toMatchObject({ code: 66, stderr: expect.stringContaining("no 'docker'") });
-  });
 });

@@ -70,7 +70,7 @@ describe.each(BUILDS.filter((name) => name.startsWith('overlays/')))('Certificat
   });
 });
 
-test('Kubernetes overlays/tls: certificates for CQL: the Secret of client-certificate.sh has every file that the settings name', () => {
+test('Kubernetes overlays/tls: certificates for CQL: the Secret millrace-cql-tls has every file that the settings name', () => {
   const shown = ourWorkloads(builds)
     .map((entry) => ({ ...entry, settings: environmentOf(entry.applied, entry.workload) }))
     .filter(({ settings }) => settings['CQL_TLS_CERT']);

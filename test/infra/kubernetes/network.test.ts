@@ -1,8 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { BUILDS, KUBERNETES, useBuilds } from '../../support/kubernetes/build.ts';
+import { BUILDS, useBuilds } from '../../support/kubernetes/build.ts';
 import { carries, find, nameOf, podOf } from '../../support/kubernetes/resources.ts';
-import { readModules } from '../../support/terraform/modules.ts';
 
 // Checks which connections the network policies allow. Only a cluster can show that a network plug-in enforces them.
 
@@ -48,34 +46,11 @@ describe.each(['base', ...BUILDS.filter((name) => name.startsWith('overlays/'))]
   });
 });
 
-describe('Network of overlays/managed, and its Terraform module', () => {
-  const MODULE = 'infra/terraform/modules/scylladb-cloud';
-  const TLS_PORT = 9142;
-
-  test('Kubernetes overlays/managed: Terraform outputs: the overlay and the how-to page use only outputs that exist', async () => {
-    const terraform = (await readModules(builds.python, [MODULE])).get(MODULE);
-    for (const file of [
-      `${KUBERNETES}/overlays/managed/kustomization.yaml`,
-      'docs/how-to/deploy-to-kubernetes.md',
-    ]) {
-      const text = readFileSync(file, 'utf8');
-      expect(text).toContain(MODULE);
-      const named = [...text.matchAll(/\b(settings|secrets|files)\.([A-Z][A-Z_]+)\b/g)];
-      expect(named.map(([name]) => name)).toEqual(
-        expect.arrayContaining(['settings.CQL_CONTACT_POINTS', 'settings.CQL_LOCAL_DC']),
-      );
-      for (const [, output, setting] of named)
-        expect(terraform?.outputs[String(output)]?.value).toHaveProperty(String(setting));
-    }
-  });
-
-  test('Kubernetes overlays/managed: database: the settings use the TLS port, and the network policy allows the TLS port', () => {
-    const resources = builds.built.get('overlays/managed') ?? [];
-    const { CQL_CONTACT_POINTS, CQL_TLS_CA } = find(resources, 'ConfigMap/millrace-settings').data;
-    expect(CQL_TLS_CA).toBeDefined();
-    for (const point of CQL_CONTACT_POINTS.split(',')) expect(point).toMatch(new RegExp(`:${TLS_PORT}$`));
-    expect(readFileSync(`${MODULE}/outputs.tf`, 'utf8')).toContain(`has_tls ? ${TLS_PORT} :`);
-    const [{ ports }] = find(resources, 'NetworkPolicy/to-database').spec.egress;
-    expect(ports).toContainEqual({ protocol: 'TCP', port: TLS_PORT });
-  });
+test('Kubernetes overlays/managed: database: the settings use the TLS port, and the network policy allows the TLS port', () => {
+  const resources = builds.built.get('overlays/managed') ?? [];
+  const { CQL_CONTACT_POINTS, CQL_TLS_CA } = find(resources, 'ConfigMap/millrace-settings').data;
+  expect(CQL_TLS_CA).toBeDefined();
+  for (const point of CQL_CONTACT_POINTS.split(',')) expect(point).toMatch(/:9142$/);
+  const [{ ports }] = find(resources, 'NetworkPolicy/to-database').spec.egress;
+  expect(ports).toContainEqual({ protocol: 'TCP', port: 9142 });
 });

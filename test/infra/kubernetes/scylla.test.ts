@@ -1,11 +1,7 @@
-import { execFile } from 'node:child_process';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { useDirectory } from '../../support/directory.ts';
-import { BUILDS, KUBERNETES, useBuilds } from '../../support/kubernetes/build.ts';
-import { find, nameOf } from '../../support/kubernetes/resources.ts';
+import { BUILDS, useBuilds } from '../../support/kubernetes/build.ts';
+import { find } from '../../support/kubernetes/resources.ts';
 
 interface Rack {
   name: string;
@@ -18,43 +14,13 @@ interface Term {
   matchExpressions: { key: string; values: string[] }[];
 }
 
-// The schemas of Kubernetes do not cover the resources of operators. The small schemas of this repository do.
-
-const run = promisify(execFile);
-const SCHEMAS = `${KUBERNETES}/schemas`;
+// Only a server with the operators can check the resources of operators against their schemas (.github/workflows/network.yml).
 
 const builds = useBuilds();
-const directory = useDirectory('operators');
 
 const scylla = () => builds.built.get('scylla') ?? [];
 const cluster = () => find(scylla(), 'ScyllaCluster/millrace');
 const racks = () => cluster().spec.datacenter.racks;
-
-/** Kinds that Kubernetes itself does not know, with the file of their schema. */
-const SCHEMA_OF: Map<string, string> = new Map(
-  readdirSync(SCHEMAS).map((file) => [JSON.parse(readFileSync(join(SCHEMAS, file), 'utf8')).title, file]),
-);
-
-test.each([...SCHEMA_OF])('Kubernetes kind %s: valid by the schema of its operator', async (kind, schema) => {
-  const files = [...builds.built].flatMap(([build, resources]) =>
-    resources
-      .filter((resource) => resource.kind === kind)
-      .map((resource) => {
-        const file = join(directory, `${build}-${nameOf(resource)}.json`.replaceAll('/', '-'));
-        writeFileSync(file, JSON.stringify(resource));
-        return file;
-      }),
-  );
-  expect(files).not.toHaveLength(0);
-  await run(builds.python.program('check-jsonschema'), ['--schemafile', join(SCHEMAS, schema), ...files]);
-});
-
-test('Kubernetes resources of operators: this repository has a schema for each kind', () => {
-  // The groups of Kubernetes itself have no dot in their name, or end with .k8s.io.
-  const isOfOperator = (version: string) => /^[^/]*\.[^/]*\//.test(version) && !/\.k8s\.io\//.test(version);
-  const unknown = [...builds.built.values()].flat().filter(({ apiVersion }) => isOfOperator(apiVersion));
-  expect(new Set(unknown.map(({ kind }) => kind))).toEqual(new Set(SCHEMA_OF.keys()));
-});
 
 test('ServiceMonitor of Scylla Manager: job label: equals the job name that the backup alert queries', () => {
   const { jobLabel, selector } = find(scylla(), 'ServiceMonitor/scylla-manager').spec;

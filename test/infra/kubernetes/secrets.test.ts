@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
 import { ALL_SETTINGS } from '../../../api/features/index.ts';
-import { KUBERNETES, useBuilds } from '../../support/kubernetes/build.ts';
+import { useBuilds } from '../../support/kubernetes/build.ts';
 import { find } from '../../support/kubernetes/resources.ts';
 import {
   containerOf,
@@ -63,17 +63,6 @@ test('Kubernetes: database roles: the job millrace-roles creates the roles; each
     'millrace-http': ['millrace_serve', 'cql_serve_password'],
     'millrace-sparkplug': ['millrace_serve', 'cql_serve_password'],
   });
-});
-
-test('Mosquitto of Kubernetes: start script: each file that the script reads is mounted at the same path', () => {
-  const script = readFileSync(`${KUBERNETES}/components/mosquitto/start.sh`, 'utf8');
-  const [, secrets, configuration] = script.match(/SECRETS:-(.+?)\}[\s\S]*CONFIGURATION:-(.+?)\}/) ?? [];
-  const broker = find(builds.built.get('overlays/tls') ?? [], 'StatefulSet/millrace-mosquitto');
-  const read = [...script.matchAll(/\$secrets\/(\w+)/g)].map(([, name]) => `${secrets}/${name}`);
-  expect([...secretFilesOf(broker).keys()].sort()).toEqual([...new Set(read)].sort());
-  const mounts = containerOf(broker).volumeMounts.map(({ mountPath }: { mountPath: string }) => mountPath);
-  expect(mounts).toEqual(expect.arrayContaining([configuration, '/etc/millrace/tls', '/mosquitto/data']));
-  expect(containerOf(broker).command).toEqual(['/bin/sh', `${configuration}/start.sh`]);
 });
 
 test('Kubernetes secrets: kustomize generator: puts every file that make.sh writes into a Secret', () => {

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { run } from '../../support/operations/fakes.ts';
+import { run } from '../../support/operations/run.ts';
 import { writePrograms } from '../../support/processes/programs.ts';
 
 // ssm.sh reaches nodes on EC2. A stand-in for the AWS command line tool accepts its documented arguments, and no others.
@@ -26,7 +26,7 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 /** @param variables for the environment of the stand-in */
 const reach = (script: string, variables: Record<string, string> = {}) =>
-  run('sh', ['infra/operations/reach/ssm.sh', INSTANCE, script], {
+  run('sh', ['infra/operations/ssm.sh', INSTANCE, script], {
     ...process.env,
     ...variables,
     FAKE_AWS: directory,
@@ -52,13 +52,9 @@ test('AWS ssm.sh: a script with quotes: AWS gets the unchanged script, and its o
   });
 });
 
-test('AWS ssm.sh: a script without output: exit code 0, and no output', async () => {
-  expect(await reach('true')).toEqual({ code: 0, out: '', errors: '' });
-});
-
 test('AWS ssm.sh: no instance, no script, or too many arguments: exit code 64, and the usage is printed', async () => {
   for (const words of [[], [''], ['', 'true'], [INSTANCE], [INSTANCE, 'true', 'more']]) {
-    const { code, out, errors } = await run('sh', ['infra/operations/reach/ssm.sh', ...words], process.env);
+    const { code, out, errors } = await run('sh', ['infra/operations/ssm.sh', ...words], process.env);
     expect({ code, out, errors }).toEqual({ code: 64, out: '', errors: expect.stringContaining('usage: ') });
   }
 });
@@ -66,12 +62,6 @@ test('AWS ssm.sh: no instance, no script, or too many arguments: exit code 64, a
 test('AWS ssm.sh: AWS does not deliver the command: exit code 1, and the error names the reason', async () => {
   const never = { FAKE_STATUS: 'TimedOut', FAKE_DETAILS: 'Delivery Timed Out' };
   expect(await reach('true', never)).toEqual({ code: 1, out: '', errors: 'Delivery Timed Out\n' });
-});
-
-test('AWS ssm.sh: AWS refuses the command: returns the error and the exit code of the AWS CLI', async () => {
-  const { code, errors } = await reach('true', { FAKE_REFUSED: 'InvalidInstanceId' });
-  expect(code).toBe(254);
-  expect(errors).toContain('InvalidInstanceId');
 });
 
 test('AWS ssm.sh: status requests fail: the script retries, then ends with an error without canceling the remote command', async () => {

@@ -1,40 +1,59 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { SETTINGS } from '../../../common/settings/index.ts';
-import { type AppliedModule, applyWithStandIns } from '../../support/terraform/applied-module.ts';
-import { CA, readCqlSettings } from '../../support/terraform/cql-settings.ts';
+import { readSettings, SETTINGS } from '../../../common/settings/index.ts';
+import { NODES } from '../../../tools/sizing/formula.ts';
+import { type AppliedTerraform, applyWithStandIns } from '../../support/terraform/applied.ts';
 
-// Terraform itself evaluates and plans the module for EC2, with stand-ins for the resources of the cloud.
+// Terraform itself evaluates and plans infra/terraform, with stand-ins for the resources of the cloud.
 
 const INSTALLS_MS = 300_000;
 const SYSLOG_PORT = /port="(\d+)"/.exec(
   readFileSync('infra/monitoring/rsyslog/60-millrace-database.conf', 'utf8'),
 )?.[1];
 const HASH = `$6$saltsalt$${'x'.repeat(86)}`;
+/** Any file that can be read. */
+const CA = 'package.json';
 
-let ec2: AppliedModule;
+let ec2: AppliedTerraform;
 
 beforeAll(async () => {
-  ec2 = await applyWithStandIns('aws-ec2', {
-    variables: {
-      name: 'millrace',
-      zones: ['us-east-1b', 'us-east-1a', 'us-east-1c'],
+  ec2 = await applyWithStandIns(
+    {
+      region: 'us-east-1',
+      zone_suffixes: ['b', 'a', 'c'],
       ami: 'ami-0123456789abcdef0',
       monitoring_ami: 'ami-0123456789abcdef0',
       superuser_salted_password: HASH,
       backup_bucket: 'millrace-backups',
       client_cidr_blocks: ['10.9.0.0/16'],
     },
-    answers: {
-      'data.aws_ec2_instance_type': { default_vcpus: 8, total_instance_storage: 1875 },
+    {
       'data.aws_iam_policy_document': { json: '{}' },
       'data.aws_partition': { partition: 'aws' },
       'data.aws_caller_identity': { account_id: '123456789012' },
     },
-  });
+  );
 }, INSTALLS_MS);
 
 afterAll(() => ec2?.remove());
+
+/** @returns the settings in the output `database_env` */
+const envIn = (outputs: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(
+    [...String(outputs['database_env']).matchAll(/^(\w+)=(.*)$/gm)].map((line) => line.slice(1)),
+  );
+
+/** @returns the CQL settings as the application reads them, with a password. It refuses to send the password without TLS */
+const readCqlSettings = (settings: Record<string, string>, others: Record<string, string> = {}) =>
+  readSettings({ ...settings, CQL_PASSWORD: 'secret', ...others }, { envFile: '' }).cql;
+
+/** @returns the user data of a node */
+const userDataOf = (input: Record<string, string>) =>
+  JSON.parse(Buffer.from(String(input['user_data_base64']), 'base64').toString());
+
+test('Terraform files: terraform fmt changes no file', async () => {
+  expect(await ec2.formatted()).toEqual({ code: 0, stdout: '' });
+});
 
 test('Terraform plan for EC2: three database nodes: in three zones, with fixed addresses and the same user data', async () => {
   const nodes = (await ec2.made()).filter(({ name }) => /^aws_instance__(first|other)$/.test(name));
@@ -45,11 +64,18 @@ test('Terraform plan for EC2: three database nodes: in three zones, with fixed a
     ['1b-0', 'aws_subnet.nodes us-east-1b', '10.20.16.10'],
     ['1c-0', 'aws_subnet.nodes us-east-1c', '10.20.32.10'],
   ]);
-  const [userData, ...others] = new Set(nodes.map(({ input }) => input['user_data_base64']));
-  expect(others).toEqual([]);
-  const { scylla_yaml } = JSON.parse(Buffer.from(userData, 'base64').toString());
-  expect(scylla_yaml).toMatchObject({ cluster_name: 'millrace', auth_superuser_salted_password: HASH });
-  expect(scylla_yaml.seed_provider[0].parameters).toEqual([{ seeds: '10.20.0.10' }]);
+  expect(new Set(nodes.map(({ input }) => input['user_data_base64'])).size).toBe(1);
+  const { scylla_yaml, post_configuration_script, ...others } = userDataOf(nodes[0]?.input ?? {});
+  expect(others).toEqual({ start_scylla_on_first_boot: true, data_device: 'instance_store', raid_level: 0 });
+  expect(Buffer.from(post_configuration_script, 'base64').toString()).toContain('unmask amazon-ssm-agent');
+  expect(scylla_yaml).toMatchObject({
+    cluster_name: 'millrace',
+    endpoint_snitch: 'Ec2Snitch',
+    authenticator: 'PasswordAuthenticator',
+    auth_superuser_salted_password: HASH,
+    seed_provider: [{ parameters: [{ seeds: '10.20.0.10' }] }],
+  });
+  expect(Object.keys(NODES)).toContain(nodes[0]?.input['instance_type']);
 });
 
 test('Terraform plan for EC2: incoming rules: each port is open only to the security groups that use it', async () => {
@@ -94,40 +120,59 @@ test('Terraform plan for EC2: IAM permissions: only database nodes may read the 
 
 test('Terraform plan for EC2: outputs: contain the settings of the application, the database nodes and the backup location', async () => {
   const outputs = await ec2.outputs();
-  expect(outputs['settings']).toEqual({
+  expect(envIn(outputs)).toEqual({
     CQL_CONTACT_POINTS: '10.20.0.10:9042,10.20.16.10:9042,10.20.32.10:9042',
     CQL_LOCAL_DC: 'us-east',
     CQL_KEYSPACE: 'iot',
     CQL_USERNAME: 'millrace',
     TLS_ELSEWHERE: 'true',
   });
-  expect(readCqlSettings(outputs['settings'])).toMatchObject({ username: 'millrace', tlsCa: undefined });
+  expect(readCqlSettings(envIn(outputs))).toMatchObject({ username: 'millrace', tlsCa: undefined });
   expect(Object.keys(outputs['nodes'])).toEqual(['1a-0', '1b-0', '1c-0']);
-  for (const node of Object.values<{ instance_id: string }>(outputs['nodes'])) {
-    expect(node.instance_id).toEqual(expect.any(String));
+  expect(outputs['instance_ids'].split(',')).toHaveLength(3);
+  expect(outputs).toMatchObject({
+    backup_location: 's3:aws_s3_bucket.backups',
+    manager_agent_token: '/millrace/manager-agent-token',
+  });
+});
+
+test('Terraform plan for EC2: other regions: data center and racks have the names that Ec2Snitch derives', async () => {
+  for (const [region, datacenter, rack] of [
+    ['us-west-2', 'us-west-2', '2b'],
+    ['us-gov-west-1', 'us-gov-west', '1b'],
+  ]) {
+    const outputs = await ec2.plannedOutputs(`region=${region}`);
+    expect(envIn(outputs)['CQL_LOCAL_DC']).toBe(datacenter);
+    expect(outputs['nodes']?.[`${rack}-0`] ?? outputs['prometheus_targets']).toBeDefined();
   }
-  expect(outputs['backup_location']).toBe('s3:aws_s3_bucket.backups');
-  expect(outputs['manager_agent_token']).toBe('/millrace/manager-agent-token');
-  expect(outputs['license']).toEqual({ vcpus: 24, storage_tb: 5.625, of: 'free' });
 });
 
 test('Terraform plan for EC2: nodes with TLS: contact points have the TLS port; settings without CQL_TLS_CA are refused', async () => {
-  const encrypted = { client_encryption_options: { enabled: true }, native_transport_port_ssl: 9142 };
-  const { settings } = await ec2.plannedOutputs(`scylla_yaml=${JSON.stringify(encrypted)}`);
+  const encrypted = {
+    authenticator: 'AllowAllAuthenticator',
+    client_encryption_options: { enabled: true },
+    native_transport_port_ssl: 9142,
+  };
+  const settings = envIn(await ec2.plannedOutputs(`scylla_yaml=${JSON.stringify(encrypted)}`));
   expect(settings['CQL_CONTACT_POINTS']).toBe('10.20.0.10:9142,10.20.16.10:9142,10.20.32.10:9142');
   expect(readCqlSettings(settings, { CQL_TLS_CA: CA })).toMatchObject({ tlsCa: CA });
   expect(() => readCqlSettings(settings)).toThrow('CQL_TLS_CA must be set');
 });
 
 test('Terraform plan for EC2: nodes_per_zone is increased: only the new nodes are created, and no resource changes', async () => {
-  const { create, 'no-op': kept, ...others } = await ec2.planned('nodes_per_zone=2', 'license=commercial');
+  const { create, 'no-op': kept, ...others } = await ec2.planned('nodes_per_zone=2');
   expect(create?.sort()).toEqual(['1a-1', '1b-1', '1c-1'].map((key) => `aws_instance__other["${key}"]`));
   expect(kept?.length).toBeGreaterThan(50);
   expect(others).toEqual({});
 });
 
-test('Terraform plan for EC2: more disk than the free tier of ScyllaDB: the plan fails', async () => {
-  expect(await ec2.refused('nodes_per_zone=2')).toContain(
-    "11.25 TB of disk are more than the 10 TB of ScyllaDB's free tier",
-  );
+test.each([
+  ['only two zones', 'zone_suffixes=["a","b"]', 'three different availability zones'],
+  ['the same zone twice', 'zone_suffixes=["a","a","b"]', 'three different availability zones'],
+  ['clients from 0.0.0.0/0', 'client_cidr_blocks=["0.0.0.0/0"]', 'none may be everybody'],
+  ['clients from ::/0', 'client_cidr_blocks=["::/0"]', 'none may be everybody'],
+  ['a network too small', 'cidr_block=10.20.0.0/24', 'from /16 to /20'],
+  ['a password in place of its hash', 'superuser_salted_password=secret', 'must be a SHA-512 crypt hash'],
+])('Terraform plan for EC2: variables with %s: refused', async (_, variable, message) => {
+  expect(await ec2.refused(variable)).toContain(message);
 });

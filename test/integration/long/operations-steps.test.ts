@@ -8,7 +8,7 @@ import { sharedContactPoint, uniqueName } from '../../support/database/engine.ts
 import { dropKeyspace } from '../../support/database/keyspace.ts';
 import { startCommand } from '../../support/processes/api-process.ts';
 
-// The steps that infra/operations runs against the database from this machine, with the settings of the application.
+// A step of restore-snapshot.sh runs against the database from this machine, with the settings of the application.
 
 const settings = {
   CQL_CONTACT_POINTS: sharedContactPoint(),
@@ -18,7 +18,7 @@ const settings = {
 const config = readSettings(settings, { envFile: '' });
 afterAll(() => dropKeyspace(config.cql));
 
-const expectStopped = () => startCommand('infra/operations/steps/expect-stopped.ts', settings).ended;
+const expectStopped = () => startCommand('infra/operations/expect-stopped.ts', settings).ended;
 
 test('Operations step expect-stopped: fails while a process has a fresh heartbeat, and succeeds with an old heartbeat or none', async () => {
   expect(await expectStopped()).toMatchObject({ code: 0, output: expect.stringContaining('No process') });
@@ -40,16 +40,4 @@ test('Operations step expect-stopped: fails while a process has a fresh heartbea
   } finally {
     await client.shutdown();
   }
-});
-
-test('Operations step alter: several CQL statements: executed in order, until Cassandra refuses one', async () => {
-  const altered = `ALTER TABLE ${settings.CQL_KEYSPACE}.process WITH comment = 'altered'`;
-  const missing = `ALTER TABLE ${settings.CQL_KEYSPACE}.missing WITH comment = 'altered'`;
-  const alter = (...statements: string[]) =>
-    startCommand('infra/operations/steps/alter.ts', settings, statements).ended;
-  expect(await alter(altered)).toMatchObject({ code: 0, output: `${altered}\n` });
-  expect(await alter(altered, missing, altered)).toMatchObject({
-    code: 1,
-    output: expect.stringMatching(/^ALTER .*process.*\n.*missing/s),
-  });
 });

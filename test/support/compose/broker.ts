@@ -6,39 +6,43 @@ import { join } from 'node:path';
 import { steadyPort } from '../../../infra/engine/ports.ts';
 import { until } from '../until.ts';
 
-const COMPOSE = 'infra/compose';
+const SOURCES = 'infra/mosquitto';
 
 /**
- * Starts the installed Mosquitto as its container would start it, with the script and the configuration of infra/compose. Only the
+ * Starts the installed Mosquitto as its container would start it, with the script and the configuration of infra/mosquitto. Only the
  * paths, the ports and (where the test runs as root) the user differ.
- * @param options an empty directory, and that of the secrets
  */
-export async function prepareBroker({ directory, secrets }: { directory: string; secrets: string }) {
+export async function prepareBroker({
+  directory,
+  secrets,
+  listeners = 'infra/compose/listeners.conf',
+}: {
+  /** an empty directory */
+  directory: string;
+  /** holds the passwords, and `server.pem` with `server.key` for TLS */
+  secrets: string;
+  /** configuration of its listeners */
+  listeners?: string;
+}) {
   const port = await steadyPort();
   const tlsPort = await steadyPort();
   const run = join(directory, 'run');
   const data = join(directory, 'data');
   const store = join(data, 'mosquitto.db');
-  mkdirSync(data, { recursive: true });
-  const configuration = readFileSync(join(COMPOSE, 'mosquitto.conf'), 'utf8')
-    .replaceAll('/tmp/mosquitto/', `${run}/`)
-    .replace('/mosquitto/data/', `${data}/`)
-    .replace('listener 1883', `listener ${port} 127.0.0.1`)
-    .replace('listener 8883', `listener ${tlsPort} 127.0.0.1`);
+  for (const path of [data, join(directory, 'listeners')]) mkdirSync(path, { recursive: true });
+  const adapted = (path: string) =>
+    readFileSync(path, 'utf8')
+      .replaceAll('/tmp/mosquitto/', `${run}/`)
+      .replaceAll('/opt/millrace/', `${directory}/`)
+      .replace('/mosquitto/data/', `${data}/`)
+      .replace(/^listener 1883.*$/m, `listener ${port} 127.0.0.1`)
+      .replace('listener 8883', `listener ${tlsPort} 127.0.0.1`);
   // A broker that root starts changes to the user mosquitto, which cannot read the files of root.
   const asRoot = process.getuid?.() === 0 ? '\nuser root\n' : '';
-  writeFileSync(join(directory, 'mosquitto.conf'), configuration + asRoot);
-  copyFileSync(join(COMPOSE, 'mosquitto.acl'), join(directory, 'mosquitto.acl'));
+  writeFileSync(join(directory, 'mosquitto.conf'), adapted(join(SOURCES, 'mosquitto.conf')) + asRoot);
+  writeFileSync(join(directory, 'listeners/listeners.conf'), adapted(listeners));
+  copyFileSync(join(SOURCES, 'mosquitto.acl'), join(directory, 'mosquitto.acl'));
 
-  const environment = {
-    // Debian keeps the broker out of the PATH of ordinary users.
-    PATH: `${process.env['PATH']}:/usr/sbin`,
-    SECRETS: secrets,
-    TLS_CERTIFICATE: join(secrets, 'server.pem'),
-    TLS_KEY: join(secrets, 'server.key'),
-    CONFIGURATION: directory,
-    RUN_DIRECTORY: run,
-  };
   let child: ChildProcess | null = null;
   let log = '';
 
@@ -48,16 +52,34 @@ export async function prepareBroker({ directory, secrets }: { directory: string;
     if (running?.exitCode === null && running.kill(signal)) await once(running, 'exit');
   }
 
+  /** @param programs a directory that comes first in PATH */
+  function spawnBroker(programs: string = '') {
+    const started = spawn('/bin/sh', [join(SOURCES, 'start.sh')], {
+      env: {
+        // Debian keeps the broker out of the PATH of ordinary users.
+        PATH: `${programs}:${process.env['PATH']}:/usr/sbin`,
+        SECRETS: secrets,
+        TLS_CERTIFICATE: join(secrets, 'server.pem'),
+        TLS_KEY: join(secrets, 'server.key'),
+        CONFIGURATION: directory,
+        RUN_DIRECTORY: run,
+        LOOK_EVERY_SECONDS: '1',
+      },
+    });
+    child = started;
+    for (const stream of [started.stdout, started.stderr]) stream.on('data', (chunk) => (log += chunk));
+    return started;
+  }
+
   return {
     port,
     tlsPort,
     /** @returns the sessions, queues and messages on disk */
     saved: (): Buffer => (existsSync(store) ? readFileSync(store) : Buffer.alloc(0)),
     log: () => log,
+    spawn: spawnBroker,
     async start() {
-      const started = spawn('/bin/sh', [join(COMPOSE, 'mosquitto-start.sh')], { env: environment });
-      child = started;
-      for (const stream of [started.stdout, started.stderr]) stream.on('data', (chunk) => (log += chunk));
+      const started = spawnBroker();
       const hasStarted = async () => started.exitCode !== null || (await answers(port));
       await until(hasStarted, { what: 'an answer of Mosquitto' });
       if (started.exitCode !== null) throw new Error(`Mosquitto did not start:\n${log}`);

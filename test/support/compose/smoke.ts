@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Lines of `docker compose ps` for healthy containers: service, state, health, exit code. */
-export const WELL = [
+const WELL = [
   'scylla running healthy 0',
   'roles exited  0',
   'migrate exited  0',
@@ -18,38 +18,31 @@ export function prepareSmoke({
   home,
   secrets,
   broker,
-  containers = WELL,
 }: {
   /** a directory that it makes */
   home: string;
   /** the directory that init.sh wrote */
   secrets: string;
-  /** the run directory of its start script, and its port; without it no measurement can be published */
-  broker?: { run: string; port: number };
-  /** lines like those of WELL */
-  containers?: string[];
+  /** the run directory of its start script, and its port */
+  broker: { run: string; port: number };
 }): { script: string; programs: string } {
   for (const name of ['smoke.sh', 'init.sh']) {
     cpSync(`infra/compose/${name}`, join(home, 'infra/compose', name));
   }
   cpSync(secrets, join(home, 'infra/compose/secrets'), { recursive: true });
   // The command follows `docker compose exec -T mosquitto env XDG_CONFIG_HOME=…`.
-  const publish = broker
-    ? `shift 6 && XDG_CONFIG_HOME='${broker.run}' exec "$@" -h 127.0.0.1 -p ${broker.port}`
-    : 'exit 1';
+  const publish = `shift 6 && XDG_CONFIG_HOME='${broker.run}' exec "$@" -h 127.0.0.1 -p ${broker.port}`;
   const lines = (texts: string[]) => `printf '%s\\n' ${texts.map((text) => `'${text}'`).join(' ')}`;
   const docker = `#!/bin/sh
 case "$*" in
   *mosquitto_pub*) ${publish} ;;
   *'config --services') ${lines(WELL.map((line) => line.replace(/ .*/, '')))} ;;
-  *'ps --all'*) ${lines(containers)} ;;
+  *'ps --all'*) ${lines(WELL)} ;;
   *commitlog_sync*) echo '"batch"' ;;
 esac
 `;
   const programs = join(home, 'bin');
   mkdirSync(programs);
   writeFileSync(join(programs, 'docker'), docker, { mode: 0o755 });
-  // Without a broker there is nothing to wait for.
-  if (!broker) writeFileSync(join(programs, 'sleep'), '#!/bin/sh\n', { mode: 0o755 });
   return { script: join(home, 'infra/compose/smoke.sh'), programs };
 }

@@ -56,7 +56,6 @@ const PINS: Record<string, RegExp[]> = {
     image('apache/kafka'),
     /<artifactId>kafka_2\.13<\/artifactId>\s*<version>([\d.]+)<\/version>/g,
   ],
-  DEBEZIUM_VERSION: [/debezium-connector-cassandra-5\/(\d[\w.]*\w)/g],
   REDPANDA_CONSOLE_VERSION: [image('redpandadata/console')],
   ALLOY_VERSION: [image('grafana/alloy')],
   TELEGRAF_VERSION: [image('telegraf')],
@@ -65,7 +64,6 @@ const PINS: Record<string, RegExp[]> = {
     field('terraform_version'),
   ],
   AWS_PROVIDER_VERSION: provider('hashicorp/aws'),
-  SCYLLADBCLOUD_PROVIDER_VERSION: provider('scylladb/scylladbcloud'),
   KUBERNETES_VERSION: [image('kindest/node'), /setup-kubectl@\S+\s(?:.*\n)*?\s+version: v([\d.]+\d)/g],
   SCYLLA_OPERATOR_VERSION: [image('scylladb/scylla-operator'), release('scylla-operator')],
   CERT_MANAGER_VERSION: [release('cert-manager')],
@@ -78,7 +76,7 @@ const ANY = [
   /\bsource\s*=\s*"([\w-]+\/[\w-]+)"/g,
 ];
 /** Images that this repository builds. */
-const OURS = /(^|\/)millrace(-debezium)?$/;
+const OURS = /(^|\/)millrace$/;
 
 /** @returns the table: name and value */
 export function readVersions(): Map<string, string> {

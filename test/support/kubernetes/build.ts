@@ -16,7 +16,9 @@ const INSTALLS_MS = 240_000;
 export const KUBERNETES = 'infra/kubernetes';
 
 /** Kustomizations that are applied. Those of `components/` are included in them. */
-export const BUILDS = ['base', 'overlays', 'jobs', 'scylla'].flatMap((folder) => kustomizationsIn(folder));
+export const BUILDS = ['base', 'overlays', 'jobs', 'scylla']
+  .flatMap((folder) => kustomizationsIn(folder))
+  .filter((name) => name !== 'jobs/base');
 
 export interface Builds {
   python: PythonTools;

@@ -21,7 +21,7 @@ const ARGUMENTS = {
 const SHARED = ['--query', '--output'];
 const ID = '11111111-2222-3333-4444-555555555555';
 
-const { FAKE_AWS = '', FAKE_STATUS, FAKE_DETAILS, FAKE_REFUSED, FAKE_UNSEEN = '0' } = process.env;
+const { FAKE_AWS = '', FAKE_STATUS, FAKE_DETAILS, FAKE_UNSEEN = '0' } = process.env;
 const state = (name: string) => join(FAKE_AWS, name);
 const read = (name: string) => JSON.parse(readFileSync(state(name), 'utf8'));
 
@@ -48,7 +48,6 @@ if ('--command-id' in known && given['--command-id'] !== ID) fail(254, 'InvalidC
 /** the members of each answer, by query */
 const ANSWERS: Record<string, () => unknown> = {
   'send-command': () => {
-    if (FAKE_REFUSED) fail(254, `An error occurred (${FAKE_REFUSED}) when calling the SendCommand operation`);
     const parameters = JSON.parse(given['--parameters'] ?? '');
     writeFileSync(state('sent.json'), JSON.stringify({ ...given, '--parameters': parameters }));
     const { status, stdout, stderr } = spawnSync('sh', ['-c', parameters.commands.join('\n')], {

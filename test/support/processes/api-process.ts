@@ -22,8 +22,7 @@ export type Script =
   | 'api/features/import/command/index.ts'
   | 'api/features/kafka/command.ts'
   | 'simulator/verify/index.ts'
-  | 'infra/operations/steps/expect-stopped.ts'
-  | 'infra/operations/steps/alter.ts'
+  | 'infra/operations/expect-stopped.ts'
   | 'test/cluster/kit/ack-before-commit.ts'
   | 'test/support/processes/api-ahead.ts';
 

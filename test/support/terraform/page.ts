@@ -1,12 +1,12 @@
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { run } from '../operations/fakes.ts';
+import { run } from '../operations/run.ts';
 import { writePrograms } from '../processes/programs.ts';
 
 /** The pages of a cluster that Terraform creates, in the order in which a reader follows them. */
 const PAGES = ['docs/how-to/deploy-the-database.md', 'docs/how-to/set-up-scylladb-manager.md'];
-const EXAMPLES = 'infra/terraform/examples';
+const FOLDER = 'infra/terraform';
 const NOTE = 'printf "%s\\n" "$(basename "$0") $*" >>"$FAKE_AWS/log"';
 
 /** Fake programs: they record their calls, and that of Terraform prints the outputs of the test. */
@@ -41,25 +41,19 @@ export const blocks = (): string[] =>
 
 /**
  * Makes a checkout in which the page can run without AWS.
- * @param example its name
- * @param outputs of Terraform; names that the example does not have are refused
+ * @param outputs of Terraform; names that infra/terraform does not have are refused
  */
-export function makeCheckout(example: string, outputs: Record<string, string>) {
+export function makeCheckout(outputs: Record<string, string>) {
   const root = mkdtempSync(join(tmpdir(), 'millrace-page-'));
   const path = (...segments: string[]) => join(root, ...segments);
   for (const directory of ['bin', 'outputs', 'python']) mkdirSync(path(directory));
-  for (const source of [
-    join(EXAMPLES, example),
-    'infra/operations/reach',
-    'infra/versions.env',
-    'infra/terraform/manager-agent.sh',
-  ])
+  for (const source of [FOLDER, 'infra/operations/ssm.sh', 'infra/versions.env'])
     cpSync(source, path(source), { recursive: true });
   writePrograms(path('bin'), PROGRAMS);
   writeFileSync(path('python', 'boto3.py'), BOTO3);
-  const outputNames = names(join(EXAMPLES, example, 'outputs.tf'), 'output');
+  const outputNames = names(join(FOLDER, 'outputs.tf'), 'output');
   for (const [name, value] of Object.entries(outputs)) {
-    if (!outputNames.includes(name)) throw new Error(`${example} has no output ${name}`);
+    if (!outputNames.includes(name)) throw new Error(`there is no output ${name}`);
     writeFileSync(path('outputs', name), value);
   }
   const env = {
@@ -78,11 +72,11 @@ export function makeCheckout(example: string, outputs: Record<string, string>) {
       writeFileSync(path('typed'), typed);
       return run('bash', ['-euo', 'pipefail', '-c', `cd "$HOME"; exec <typed; ${chosen.join('\n')}`], env);
     },
-    /** @returns names in a file of values that are no variables of the example */
+    /** @returns names in a file of values that are no variables */
     unknownValues: (file: string): string[] => {
-      const known = names(join(EXAMPLES, example, 'variables.tf'), 'variable');
-      const given = [...readFileSync(path(EXAMPLES, example, file), 'utf8').matchAll(/^(\w+) *=/gm)].map(
-        ([, name]) => String(name),
+      const known = names(join(FOLDER, 'variables.tf'), 'variable');
+      const given = [...readFileSync(path(FOLDER, file), 'utf8').matchAll(/^(\w+) *=/gm)].map(([, name]) =>
+        String(name),
       );
       return given.filter((name) => !known.includes(name));
     },

@@ -1,5 +1,7 @@
 import type { Json } from '../json.ts';
-import { type Thing, thingsIn } from './modules.ts';
+
+/** A resource or a data source: `type` is such as `aws_vpc` or `data.aws_vpc`, `address` is as in references. */
+export type Thing = { type: string; name: string; address: string; body: Record<string, Json> };
 
 /**
  * Replaces the resources of a module whose provider is not available. Each becomes a `terraform_data`, which is part of Terraform,
@@ -13,8 +15,8 @@ const META = ['for_each', 'depends_on'];
 
 /** @param read its files, as `readHcl` returns them @returns the module in Terraform's JSON */
 export function withStandIns(read: Record<string, Json>, answers: Answers): Record<string, Json> {
-  const blocks = (kind: string) => Object.values(read).flatMap((file) => file[kind] ?? []);
-  const things = [...thingsIn(blocks('resource'), ''), ...thingsIn(blocks('data'), 'data.')];
+  const blocks = blocksOf(read);
+  const things = thingsOf(read);
   const addresses = new Set(things.map(({ address }) => address));
   const replaced = things.map((thing) => [nameOf(thing.address), standIn(thing, { addresses, answers })]);
   const named = (kind: string) => translated(Object.assign({}, ...blocks(kind)), addresses);
@@ -23,12 +25,29 @@ export function withStandIns(read: Record<string, Json>, answers: Answers): Reco
       Object.entries<Record<string, string>>(named('variable')).map(([name, body]) => [name, typed(body)]),
     ),
     locals: named('locals'),
-    // An empty object would count as a module without a name.
-    ...(blocks('module').length > 0 && { module: named('module') }),
     output: named('output'),
     resource: { terraform_data: Object.fromEntries(replaced) },
   };
 }
+
+const blocksOf = (read: Record<string, Json>) => (kind: string) =>
+  Object.values(read).flatMap((file) => file[kind] ?? []);
+
+/** @param read files, as `readHcl` returns them @returns their resources and data sources */
+export const thingsOf = (read: Record<string, Json>): Thing[] =>
+  (['resource', 'data'] as const).flatMap((kind) =>
+    blocksOf(read)(kind).flatMap((block: Record<string, Record<string, Thing['body']>>) =>
+      Object.entries(block).flatMap(([plain, named]) => {
+        const type = kind === 'data' ? `data.${plain}` : plain;
+        return Object.entries(named).map(([name, body]) => ({
+          type,
+          name,
+          address: `${type}.${name}`,
+          body,
+        }));
+      }),
+    ),
+  );
 
 const nameOf = (address: string) => address.replaceAll('.', '__');
 

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { type AddressInfo, connect as connectTcp, createServer } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -11,7 +11,6 @@ import { certificatesFolder } from '../../support/certificates.ts';
 import { useCleanUps } from '../../support/clean-ups.ts';
 import { startTestEngine, type TestEngine } from '../../support/database/engine.ts';
 import { connectDevice } from '../../support/mqtt/device.ts';
-import { run } from '../../support/operations/fakes.ts';
 import { startApi, startCommand } from '../../support/processes/api-process.ts';
 import { until } from '../../support/until.ts';
 
@@ -231,36 +230,21 @@ describe('Roles', () => {
   test(
     'Database roles: rotation of a password: new connections need the new password, and open connections stay',
     async () => {
-      const [, migrateFile = '', , serveFile = ''] = passwordFlags();
       const api = await startApi(roles.serve);
       afterwards(() => api.kill());
       const device = await connectDevice(api);
       afterwards(() => device.end());
       await device.birth('lathe', { sensors: [{ sensor_id: 'speed' }] });
-      const words = ['--secret', 'serve', '--file', serveFile, '--migrate-file', migrateFile];
-      const access = [
-        '--reach',
-        `sh -c 'sh -c "$2"' here`,
-        '--nodes',
-        'a',
-        '--deliver',
-        'true',
-        '--restart',
-        'true',
-      ];
-      const rotate = () =>
-        run(
-          process.execPath,
-          ['infra/operations/index.ts', 'rotate', ...words, ...access, '--ready', `${api.httpUrl}/readyz`],
-          { PATH: process.env['PATH'], ...superuser },
-          STARTS_MS,
-        );
+      const old = { ...roles.serve };
+      roles.serve['CQL_PASSWORD'] = 'the next serving one';
       // Cassandra accepts a new password of a role only 5 s after the last change.
-      await until(async () => (await rotate()).code === 0, { what: 'the rotation', withinMs: 120_000 });
+      await until(async () => (await makeRoles(passwordFlags())).code === 0, {
+        what: 'the rotation',
+        withinMs: 120_000,
+      });
+      await until(() => open(roles.serve).then(Boolean, () => false), { what: 'the new password' });
       await device.measure('lathe', [{ sensor_id: 'speed', ts: Date.now(), value: 1 }]);
-      await expect(connect(cqlOf(roles.serve))).rejects.toThrow(/refuses CQL_USERNAME and CQL_PASSWORD/);
-      roles.serve['CQL_PASSWORD'] = readFileSync(serveFile, 'utf8').trim();
-      await open(roles.serve);
+      await expect(connect(cqlOf(old))).rejects.toThrow(/refuses CQL_USERNAME and CQL_PASSWORD/);
     },
     STARTS_MS,
   );

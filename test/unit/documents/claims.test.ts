@@ -65,12 +65,8 @@ describe('Version: package.json and the other files', () => {
 
   test.each([
     'docs/how-to/deploy-to-kubernetes.md',
-    'infra/kubernetes/base/ingest/ingest.yaml',
-    'infra/kubernetes/base/http.yaml',
     'infra/kubernetes/components/image/kustomization.yaml',
-    'infra/kubernetes/jobs/migrate/job.yaml',
-    'infra/kubernetes/jobs/roles/job.yaml',
-    'infra/kubernetes/jobs/drain/job.yaml',
+    'infra/kubernetes/components/pod/kustomization.yaml',
   ])('Release version: image tag in %s: the version of package.json', (file) => {
     const tags = [...read(file).matchAll(/(?:millrace:|newTag: )(\d[\d.]*\d)/g)].map(([, tag]) => tag);
     expect([...new Set(tags)]).toEqual([version]);

@@ -30,7 +30,7 @@ test('Database roles: role of ScyllaDB Manager: may log in, and has no other per
 test.each([
   'docs/how-to/set-up-scylladb-manager.md',
   'docs/how-to/operate-a-cluster.md',
-  'infra/kubernetes/scylla/manager-credentials.sh',
+  'docs/how-to/deploy-to-kubernetes.md',
 ])('Database roles: %s: names the role that npm run roles creates for ScyllaDB Manager', (path) => {
   const said = [...readFileSync(path, 'utf8').matchAll(/^.*sctool cluster .*--username (\w+)/gm)].map(
     ([, name]) => name,

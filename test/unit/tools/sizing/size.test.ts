@@ -59,12 +59,9 @@ test('Sizing: five loads of the benchmarks: calculated and measured CPU differ b
   }
 });
 
-test('Sizing: node types and limits of the free license equal those of the Terraform modules', () => {
+test('Sizing: node types: the default of infra/terraform has its known vCPUs and disk', () => {
   expect(NODES['i7i.2xlarge']).toEqual({ vcpus: 8, diskBytes: 1875e9 });
-  const license = read('infra/terraform/modules/scylla-bootstrap/license.tf');
-  const { vcpus, terabytes } = CONSTANTS.license.values;
-  expect(license).toMatch(new RegExp(`free_vcpus\\s+= ${vcpus}\\n`));
-  expect(license).toMatch(new RegExp(`free_storage_tb\\s+= ${terabytes}\\n`));
+  expect(read('infra/terraform/variables.tf')).toContain('default     = "i7i.2xlarge"');
 });
 
 test('Sizing: CPU cost of a message: the sum of the costs of message, sensors and samples', () => {
