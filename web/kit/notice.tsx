@@ -127,7 +127,7 @@ export const OutdatedLine = ({
   outdated: Outdated;
   children?: ComponentChildren;
 }) => (
-  <p class="baseline" data-tone={outdated.cellState === NOT_LIVE ? undefined : 'warn'}>
+  <p class="value-note" data-tone={outdated.cellState === NOT_LIVE ? undefined : 'warn'}>
     <i class="swatch" data-cell-state={outdated.cellState} aria-hidden="true" />
     <span>
       <b>{outdated.text}</b>

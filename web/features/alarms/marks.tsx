@@ -10,6 +10,7 @@ import {
   useAlarmsOf,
   useOpenAlarms,
 } from './open-alarms.ts';
+import './marks.css';
 
 /** Renders a badge with the number of open alarms that are not acknowledged. If the number is 0, the badge is hidden. */
 export function OpenAlarms() {

@@ -6,6 +6,7 @@ import { sensorValueText } from '../../units.ts';
 import { ENTRIES_OF_KIND, More } from '../../wall/stands-out.tsx';
 import { hasOpen, openCountText, useActiveAlarms } from './open-alarms.ts';
 import '../../wall/wall.css';
+import './marks.css';
 import type { Slots, StandsOutProps } from '../../feature.ts';
 import type { Fleet, FleetSensor } from '../../state/fleet.ts';
 import type { Matcher } from '../../state/lists.ts';

@@ -8,6 +8,7 @@ import { scopeText, useMay } from '../../state/session.ts';
 import { annotate, readAnnotations, removeAnnotation } from './api.ts';
 import { useMarks } from './marks.ts';
 import '../../chart/chart.css';
+import './annotations.css';
 import type { Problem } from '../../api/request.ts';
 import type { ChartSubject } from '../../feature.ts';
 import type { Annotation } from './api.ts';
@@ -50,7 +51,7 @@ function Annotations({
   const may = useMay('admin');
   const [isAdding, setAdding] = useState(false);
   return (
-    <section class="panel annotations" aria-label="Annotations">
+    <section class="panel annotations below-chart" aria-label="Annotations">
       <div class="annotations-head">
         <h2>Annotations</h2>
         <button

@@ -3,6 +3,7 @@ import { sensorValueText } from '../../units.ts';
 import { Kind, linkTo } from '../../wall/stands-out.tsx';
 import { NORMAL, NOT_JUDGED, TO_BE_JUDGED } from './deviation.ts';
 import '../../wall/wall.css';
+import './baselines.css';
 import type { StandsOutProps } from '../../feature.ts';
 import type { FleetSensor } from '../../state/fleet.ts';
 import type { UnitChoices } from '../../units.ts';

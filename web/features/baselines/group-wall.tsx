@@ -12,6 +12,7 @@ import type { OutlierGroup, OutlierItem } from './api.ts';
 import { readGroups, readOutliers } from './api.ts';
 import { describeLevel, levelOf, NORMAL, NOT_JUDGED, nothingFar, OLD_VALUES } from './deviation.ts';
 import '../../wall/wall.css';
+import './baselines.css';
 import type { UnitChoices } from '../../units.ts';
 
 /** Interval in ms at which the ranking of the server is read again. */

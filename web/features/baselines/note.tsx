@@ -9,6 +9,7 @@ import type { BaselineHour } from './api.ts';
 import { readBaseline } from './api.ts';
 import { describeLevel, levelOf, NORMAL, TO_BE_JUDGED } from './deviation.ts';
 import '../../wall/wall.css';
+import './baselines.css';
 
 const REFRESH = { refreshMs: 10_000 };
 
@@ -25,7 +26,7 @@ export function ValueNote({ item, recent, outdated }: ValueNoteProps) {
   if ((isState || !judged) && outdated) return <OutdatedLine outdated={outdated} />;
   // States are not numbers, so they have no baseline to show.
   if (isState) return null;
-  if (!judged) return <p class="baseline">Not judged yet: {TO_BE_JUDGED}</p>;
+  if (!judged) return <p class="value-note">Not judged yet: {TO_BE_JUDGED}</p>;
   const { mean, deviation, off, cellState } = judged;
   const text = describeLevel(cellState);
   const values = recent.map(({ value }) => value);
@@ -43,7 +44,7 @@ export function ValueNote({ item, recent, outdated }: ValueNoteProps) {
   );
   if (outdated) return <OutdatedLine outdated={outdated}>. Usual was {range}</OutdatedLine>;
   return (
-    <p class="baseline" title={BY_HISTORY}>
+    <p class="value-note" title={BY_HISTORY}>
       <i class="swatch" data-cell-state={cellState} aria-hidden="true" />
       <span>
         {text === AS_USUAL ? (

@@ -3,6 +3,8 @@ import type { LatestItem } from '../../api/types.ts';
 import { useKept } from '../../state/hooks.ts';
 import { compareHref, MOST_COMPARED, refOf } from './address.ts';
 import { createComparison } from './state.ts';
+import '../../kit/header.css';
+import './button.css';
 
 export function CompareButton({
   item,

@@ -29,6 +29,7 @@ import {
   WEEK_MS,
 } from './use-compared.ts';
 import '../../chart/chart.css';
+import './compare.css';
 import type { Shape } from '../../chart/shape.ts';
 import type { Sensor } from './compare-plot.tsx';
 import type { Compared, Line } from './use-compared.ts';

@@ -12,6 +12,7 @@ import { scopeText, useMay } from '../../state/session.ts';
 import { readCredentials } from './api.ts';
 import { IssueDialog, RevokeDialog, RotateDialog } from './dialogs.tsx';
 import '../../kit/tables.css';
+import './credentials.css';
 import type { Mqtt } from '../../api/types.ts';
 import type { Credential } from './api.ts';
 

@@ -3,6 +3,7 @@ import { formatCounted } from '../../format.ts';
 import { Count } from '../../kit/navigation.tsx';
 import type { RefusedDevice } from './api.ts';
 import { refusalRate, useDeadLetterCount, useRefusals, useUnmatchedTopics } from './state.ts';
+import './marks.css';
 
 /** Renders a badge with the number of dead letters of the last hour. If the number is 0, the badge is hidden. */
 export function RecentDeadLetters() {

@@ -4,6 +4,7 @@ import { useServices } from '../../state/hooks.ts';
 import { ENTRIES_OF_KIND, More } from '../../wall/stands-out.tsx';
 import { refusalRate, useRefusedDevices } from './state.ts';
 import '../../wall/wall.css';
+import './marks.css';
 import type { Slots, StandsOutProps } from '../../feature.ts';
 import type { Fleet } from '../../state/fleet.ts';
 import type { Matcher } from '../../state/lists.ts';
