@@ -14,22 +14,22 @@ const MOST_SHOWN = 999;
 /**
  * Renders the number next to a link of the navigation.
  *
- * @param props `text`: the number, if it is not too large; `of`: what it counts
+ * @param props `text`: the number, if it is not too large; `what`: what it counts
  */
 export const Count = ({
   count,
   text = formatCount(count),
-  of,
+  what,
   isCritical,
 }: {
   count: number;
   text?: string;
-  of: string;
+  what: string;
   isCritical?: boolean;
 }) => (
-  <span class="navigation-count" data-critical={isCritical} title={`${text} ${of}`}>
+  <span class="navigation-count" data-critical={isCritical} title={`${text} ${what}`}>
     {count > MOST_SHOWN ? `${formatCount(MOST_SHOWN)}+` : text}
-    <span class="visually-hidden"> {of}</span>
+    <span class="visually-hidden"> {what}</span>
   </span>
 );
 

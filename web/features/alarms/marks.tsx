@@ -21,7 +21,7 @@ export function OpenAlarms() {
   // If not all open alarms were read, an unread alarm may be critical.
   const isCritical = open.isCut || waiting.some(({ severity }) => severity === 'critical');
   const text = openCountText(waiting.length, open);
-  return <Count count={waiting.length} text={text} of="open, not acknowledged" isCritical={isCritical} />;
+  return <Count count={waiting.length} text={text} what="open, not acknowledged" isCritical={isCritical} />;
 }
 
 /** Renders a note that more alarms are open than this page reads, so devices without a mark may have open alarms. */

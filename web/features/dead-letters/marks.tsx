@@ -9,7 +9,7 @@ import './marks.css';
 export function RecentDeadLetters() {
   const count = useDeadLetterCount();
   if (!count) return null;
-  return <Count count={count} of="within the last hour" />;
+  return <Count count={count} what="within the last hour" />;
 }
 
 /**
