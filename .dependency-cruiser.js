@@ -38,9 +38,13 @@ const CORE = [
   'api/database.ts',
 ];
 
-const features = readdirSync(new URL('api/features', import.meta.url), { withFileTypes: true })
-  .filter((entry) => entry.isDirectory())
-  .map(({ name }) => name);
+/** @param {string} path @returns names of the folders */
+const foldersIn = (path) =>
+  readdirSync(new URL(path, import.meta.url), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name);
+
+const features = foldersIn('api/features');
 
 /** What a feature may import of other features. A feature that another one needs stands above it. @type {Record<string, string[]>} */
 const OTHER_FEATURES = {};
@@ -180,9 +184,12 @@ const TOOLS = {
 };
 
 /** What every room of `web/` may import. */
-const BASE = ['web/shared', 'web/api/', 'web/state/', 'web/kit/'];
+const BASE = ['web/shared', 'web/api/', 'web/state/', 'web/feature.ts', 'web/kit/'];
 
-/** The modules (here: rooms) of `web/`, and what each may import besides itself. A view imports no other view. */
+/**
+ * The modules (here: rooms) of `web/`, and what each may import besides itself. A view imports no other view, and a feature no other
+ * feature. Only the list of features knows the features.
+ */
 const WEB = {
   // Single files that every room may use: formats, routes, names of states, units.
   'web/shared': [],
@@ -190,17 +197,33 @@ const WEB = {
   'web/api/': [],
   // The state that the views show, and hooks that read it.
   'web/state/': ['web/shared', 'web/api/'],
-  // Components that several views use: dialog, pager, notice, figure, value, choice, header.
-  'web/kit/': ['web/shared', 'web/api/', 'web/state/'],
+  // The type of a feature, and the slots of the core.
+  'web/feature.ts': ['web/shared', 'web/api/', 'web/state/'],
+  // Components that several views use: dialog, pager, notice, figure, value, choice, header, slots.
+  'web/kit/': ['web/shared', 'web/api/', 'web/state/', 'web/feature.ts'],
   'web/chart/': BASE,
   // Draws the fleet as a grid of cells.
   'web/wall/': BASE,
   ...Object.fromEntries(
-    readdirSync(new URL('web/views', import.meta.url)).map((view) => [
-      `web/views/${view}/`,
+    foldersIn('web/views').map((view) => [`web/views/${view}/`, [...BASE, 'web/chart/', 'web/wall/']]),
+  ),
+  ...Object.fromEntries(
+    foldersIn('web/features').map((feature) => [
+      `web/features/${feature}/`,
       [...BASE, 'web/chart/', 'web/wall/'],
     ]),
   ),
+  // The list of features.
+  'web/features/index.ts': [
+    'web/feature.ts',
+    ...foldersIn('web/features').map((feature) => `web/features/${feature}/index.ts`),
+  ],
+  // The entry point: it joins the core and the list of features.
+  'web/app.tsx': [
+    ...BASE,
+    ...foldersIn('web/views').map((view) => `web/views/${view}/`),
+    'web/features/index.ts',
+  ],
 };
 
 /** Single files of `web/` that every room may use. */

@@ -36,7 +36,10 @@ export default defineConfig({
       ['/api', '/healthz', '/readyz', '/docs'].map((path) => [path, { target: API }]),
     ),
   },
-  plugins: [{ name: 'precompress', apply: 'build', writeBundle: ({ dir = '' }) => precompress(dir) }],
+  plugins: [
+    { name: 'precompress', apply: 'build', writeBundle: ({ dir = '' }) => precompress(dir) },
+    { name: 'pages', apply: 'build', generateBundle: emitPages },
+  ],
 });
 
 /**
@@ -68,6 +71,23 @@ function importsOf(id, getModuleInfo, found = new Set()) {
   found.add(id);
   for (const imported of getModuleInfo(id)?.importedIds ?? []) importsOf(imported, getModuleInfo, found);
   return found;
+}
+
+/** The page of a feature, which is named like the folder of the feature. */
+const PAGE = /\/web\/features\/([^/]+)\/\1\.tsx$/;
+
+/**
+ * Writes the names of the pages that features bring. The API serves the dashboard at these addresses.
+ *
+ * @this {import('rollup').PluginContext}
+ * @param {unknown} _options
+ * @param {import('rollup').OutputBundle} bundle
+ */
+function emitPages(_options, bundle) {
+  const pages = Object.values(bundle).flatMap((chunk) =>
+    chunk.type === 'chunk' && chunk.isDynamicEntry ? (PAGE.exec(chunk.facadeModuleId ?? '')?.[1] ?? []) : [],
+  );
+  this.emitFile({ type: 'asset', fileName: 'pages.json', source: JSON.stringify(pages.sort()) });
 }
 
 /**

@@ -1,6 +1,5 @@
 import './kit/base.css';
 import './kit/controls.css';
-import { signal } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import { render } from 'preact';
 import { useEffect, useErrorBoundary, useRef, useState } from 'preact/hooks';
@@ -8,35 +7,32 @@ import { Client } from './api/client.ts';
 import { Problem, toProblem } from './api/request.ts';
 import { lazily, Stream, viaWorker } from './api/stream/index.ts';
 import streamWorker from './api/stream/worker.ts?worker&url';
+import type { Details } from './feature.ts';
+import { FEATURES } from './features/index.ts';
 import { Header, HeaderBar } from './kit/header.tsx';
 import { Notice, ProblemNotice } from './kit/notice.tsx';
 import { SignIn } from './kit/sign-in.tsx';
+import { FeaturesContext } from './kit/slots.tsx';
 import type { Route } from './routes.ts';
-import { createRouter, routeOf } from './routes.ts';
+import { createRouter } from './routes.ts';
 import { createClock, fetchSettingClock } from './state/clock.ts';
-import { NO_IMPORT, ServicesContext, useServices, useTitle } from './state/hooks.ts';
+import type { Services } from './state/hooks.ts';
+import { ServicesContext, useServices, useTitle } from './state/hooks.ts';
 import { createVocabulary } from './state/lists.ts';
 import { Live, useFiguresAlone } from './state/live.ts';
-import { createComparison, createPreferences, openStorage } from './state/preferences.ts';
+import { createPreferences, openStorage } from './state/preferences.ts';
 import { createSession, fetchWithSession } from './state/session.ts';
 import { createThresholdMemory } from './state/thresholds.ts';
 
 function App({ views }: { views: Views }) {
-  const { router, session, live, importing } = useServices();
+  const { router, session, live } = useServices();
   const { path } = router.place.value;
-  const { isOut, hasEnded } = session.state.value;
+  const { isOut } = session.state.value;
   const main = useRef<HTMLElement | null>(null);
   useFocusOnArrival(main, isOut ? 'sign-in' : path);
   useEffect(() => {
-    if (!isOut) return;
-    live.stop();
-    const { abort } = importing.peek();
-    // A sign-out discards the progress of an import, because the next user may be another person. After a session expired, the
-    // same user wants to see the progress.
-    if (!hasEnded) importing.value = NO_IMPORT;
-    // An import must not continue in another session.
-    abort?.abort();
-  }, [isOut, hasEnded, live, importing]);
+    if (isOut) live.stop();
+  }, [isOut, live]);
 
   return (
     <>
@@ -53,6 +49,7 @@ function App({ views }: { views: Views }) {
 
 /** Renders a view, or its error if the view fails. The header stays, and leads to the other views. */
 function View({ path, views }: { path: string; views: Views }) {
+  const { router } = useServices();
   const [error, tryAgain] = useErrorBoundary((failure) => console.error(failure));
   if (error) {
     const problem = toProblem(error);
@@ -60,7 +57,7 @@ function View({ path, views }: { path: string; views: Views }) {
     const onRetry = problem.code === GONE ? () => location.reload() : tryAgain;
     return <ProblemNotice problem={problem} onRetry={onRetry} retries={false} />;
   }
-  return <Loaded {...routeOf(path)} views={views} />;
+  return <Loaded {...router.routeOf(path)} views={views} />;
 }
 
 function Loaded({ view, views, ...parts }: Route & { views: Views }) {
@@ -106,7 +103,7 @@ function Loading() {
  * @returns undefined while the module loads
  * @throws {Error} if the module cannot be loaded; the error boundary shows the error
  */
-function useView(views: Views, name: ViewName): ViewComponent | undefined {
+function useView(views: Views, name: string): ViewComponent | undefined {
   const [failure, setFailure] = useState<unknown>(null);
   const [, setLoaded] = useState(0);
   useEffect(() => {
@@ -124,26 +121,37 @@ function useView(views: Views, name: ViewName): ViewComponent | undefined {
   return views.get(name);
 }
 
-const MODULES: Record<ViewName, () => Promise<ViewComponent>> = {
-  fleet: () => import('./views/fleet/fleet.tsx').then(({ FleetView }) => FleetView),
-  device: () => import('./views/device/device.tsx').then(({ DeviceView }) => DeviceView),
-  sensor: () => import('./views/sensor/sensor.tsx').then(({ SensorView }) => SensorView),
-  compare: () => import('./views/compare/compare.tsx').then(({ CompareView }) => CompareView),
-  changes: () => import('./views/changes/changes.tsx').then(({ ChangesView }) => ChangesView),
-  pipeline: () => import('./views/pipeline/pipeline.tsx').then(({ PipelineView }) => PipelineView),
-  'dead-letters': () =>
-    import('./views/dead-letters/dead-letters.tsx').then(({ DeadLettersView }) => DeadLettersView),
-  import: () => import('./views/import/import.tsx').then(({ ImportView }) => ImportView),
-  alarms: () => import('./views/alarms/alarms.tsx').then(({ AlarmsView }) => AlarmsView),
-  credentials: () =>
-    import('./views/credentials/credentials.tsx').then(({ CredentialsView }) => CredentialsView),
-  'not-found': async () => NotFoundView,
-};
-
-type ViewName = Route['view'];
-
 /** A view component, which receives the parameters of its address. */
 type ViewComponent = ComponentType<{ device: string; sensor: string }>;
+
+interface ViewModule {
+  load: () => Promise<ViewComponent>;
+  /** whether the view uses `details` of features */
+  hasDetails?: boolean | undefined;
+}
+
+const MODULES: ReadonlyMap<string, ViewModule> = new Map<string, ViewModule>([
+  ['fleet', { load: () => import('./views/fleet/fleet.tsx').then(({ FleetView }) => FleetView) }],
+  [
+    'device',
+    {
+      load: () => import('./views/device/device.tsx').then(({ DeviceView }) => DeviceView),
+      hasDetails: true,
+    },
+  ],
+  [
+    'sensor',
+    {
+      load: () => import('./views/sensor/sensor.tsx').then(({ SensorView }) => SensorView),
+      hasDetails: true,
+    },
+  ],
+  [
+    'pipeline',
+    { load: () => import('./views/pipeline/pipeline.tsx').then(({ PipelineView }) => PipelineView) },
+  ],
+  ...FEATURES.flatMap(({ name, page }): Array<[string, ViewModule]> => (page ? [[name, page]] : [])),
+]);
 
 /** Problem code: the API no longer serves a module of this page, because module names change with each version. */
 const GONE = 'gone';
@@ -174,13 +182,23 @@ async function asProblem(error: unknown, fetch: typeof globalThis.fetch): Promis
  * the chart modules.
  */
 function createViews({ fetch }: { fetch: typeof globalThis.fetch }) {
-  const loaded = new Map<ViewName, ViewComponent>();
+  const loaded = new Map<string, ViewComponent>([['not-found', NotFoundView]]);
+  const details: Details[] = [];
+
+  async function loadDetails() {
+    const all = await Promise.all(
+      FEATURES.flatMap((feature) => (feature.details ? [feature.details()] : [])),
+    );
+    details.splice(0, details.length, ...all);
+  }
 
   /** @throws {Problem} code `unreachable`: the API does not answer; code `gone`: the API no longer serves the module */
-  async function load(name: ViewName): Promise<void> {
-    if (loaded.has(name)) return;
+  async function load(name: string): Promise<void> {
+    const wanted = MODULES.get(name);
+    if (!wanted || loaded.has(name)) return;
     try {
-      loaded.set(name, await MODULES[name]());
+      const [view] = await Promise.all([wanted.load(), wanted.hasDetails && loadDetails()]);
+      loaded.set(name, view);
     } catch (error) {
       throw await asProblem(error, fetch);
     }
@@ -188,12 +206,14 @@ function createViews({ fetch }: { fetch: typeof globalThis.fetch }) {
 
   return {
     load,
+    /** what features add to views that are loaded */
+    details,
     /** @returns the component of the view; undefined until its module is loaded */
-    get: (name: ViewName): ViewComponent | undefined => loaded.get(name),
+    get: (name: string): ViewComponent | undefined => loaded.get(name),
 
     /** Loads the modules of the other views one after the other, so that the next view opens without a wait. */
     async loadOthers() {
-      for (const name of Object.keys(MODULES) as ViewName[]) {
+      for (const name of MODULES.keys()) {
         // Errors are ignored here, because a click on the link loads the module again and shows the problem.
         await load(name).catch(() => {});
       }
@@ -228,7 +248,6 @@ function NotFoundView() {
 /** Time in ms after which the modules of the other views are fetched. It begins with the first view. */
 const OTHERS_AFTER_MS = 15_000;
 
-const storage = openStorage(() => localStorage);
 const clock = createClock();
 const ask = fetchSettingClock((...request) => fetch(...request), clock);
 const views = createViews({ fetch: ask });
@@ -246,22 +265,33 @@ const ways = [
     : []),
   lazily(async () => (await import('./api/stream/fallback.ts')).alone(EventSource)),
 ];
-const services = {
+const localStore = openStorage(() => localStorage);
+const services: Services = {
   client: new Client({ fetch: fetchWithSession(ask, session) }),
   session,
   live: new Live({
-    openStream: (listeners) => new Stream({ ways, page: window, onRefused: session.refresh, ...listeners }),
+    openStream: (listeners) =>
+      new Stream({
+        ways,
+        page: window,
+        events: FEATURES.flatMap(({ events = [] }) => events),
+        onRefused: session.refresh,
+        ...listeners,
+      }),
     requestFrame: (run) => requestAnimationFrame(run),
     isHidden: () => document.hidden,
+    judge: FEATURES.find(({ judgment }) => judgment)?.judgment?.judge,
   }),
-  router: createRouter({ window }),
-  preferences: createPreferences({ storage, root: document.documentElement, tabs: window }),
-  thresholds: createThresholdMemory({ storage }),
-  comparison: createComparison({ storage: openStorage(() => sessionStorage) }),
-  importing: signal(NO_IMPORT),
+  router: createRouter({ window, pages: FEATURES.flatMap(({ name, page }) => (page ? [name] : [])) }),
+  preferences: createPreferences({ storage: localStore, root: document.documentElement, tabs: window }),
+  thresholds: createThresholdMemory({ storage: localStore }),
   vocabulary: createVocabulary(),
   clock,
+  storage: { browser: localStore, tab: openStorage(() => sessionStorage) },
+  tabs: window,
+  kept: new Map(),
 };
+const plugged = { features: FEATURES, details: views.details };
 
 document.addEventListener('visibilitychange', () => {
   if (document.hidden) services.live.noteHidden();
@@ -272,14 +302,16 @@ function start() {
   if (root)
     render(
       <ServicesContext.Provider value={services}>
-        <App views={views} />
+        <FeaturesContext.Provider value={plugged}>
+          <App views={views} />
+        </FeaturesContext.Provider>
       </ServicesContext.Provider>,
       root,
     );
   setTimeout(() => views.loadOthers(), OTHERS_AFTER_MS);
 }
 
-const { view: firstView } = routeOf(location.pathname);
+const { view: firstView } = services.router.routeOf(location.pathname);
 
 // An await at the top level would never end: the view module imports this module, so each module would wait for the other. A
 // view that cannot be loaded is shown as a problem.

@@ -1,41 +1,22 @@
 import { signal } from '@preact/signals';
 import { v5 } from 'uuid';
 
-/** The views and their addresses. The server lists the same addresses in `VIEWS`. */
-export type Route =
-  | { view: 'fleet' }
-  | { view: 'device'; device: string }
-  | { view: 'sensor'; device: string; sensor: string }
-  | { view: 'compare' }
-  | { view: 'changes' }
-  | { view: 'pipeline' }
-  | { view: 'dead-letters' }
-  | { view: 'alarms' }
-  | { view: 'import' }
-  | { view: 'credentials' }
-  | { view: 'not-found' };
+/** The view of an address, and the names or ids in the address. */
+export type Route = { view: string; device?: string; sensor?: string };
 
-/** Views with a single address, by the first part of the path. */
-const ALONE: Record<string, Route> = {
-  compare: { view: 'compare' },
-  changes: { view: 'changes' },
-  pipeline: { view: 'pipeline' },
-  'dead-letters': { view: 'dead-letters' },
-  alarms: { view: 'alarms' },
-  import: { view: 'import' },
-  credentials: { view: 'credentials' },
-};
+const NOT_FOUND: Route = { view: 'not-found' };
 
-export function routeOf(path: string): Route {
+/** @param pages names of the pages that features bring, each also the only segment of its address */
+export function routeOf(path: string, pages: readonly string[]): Route {
   const parts = decode(path);
-  if (parts === null) return { view: 'not-found' };
+  if (parts === null) return NOT_FOUND;
   if (parts.length === 0) return { view: 'fleet' };
   const [first = '', device = '', third, sensor = ''] = parts;
-  if (parts.length === 1 && Object.hasOwn(ALONE, first)) return ALONE[first] ?? { view: 'not-found' };
-  if (first !== 'devices' || !device) return { view: 'not-found' };
+  if (parts.length === 1 && (first === 'pipeline' || pages.includes(first))) return { view: first };
+  if (first !== 'devices' || !device) return NOT_FOUND;
   if (parts.length === 2) return { view: 'device', device };
   if (parts.length === 4 && third === 'sensors' && sensor) return { view: 'sensor', device, sensor };
-  return { view: 'not-found' };
+  return NOT_FOUND;
 }
 
 /** @returns the decoded segments of a path; null: the encoding is invalid */
@@ -108,76 +89,6 @@ export const itemHref = ({
   name?: string | null;
 }): string => sensorHref(device_id, sensor_id, { device, sensor: name });
 
-/** A sensor in the address of a comparison. Each member is an id or a name. */
-type Ref = { device: string; sensor: string };
-
-/** Maximum number of sensors of one comparison. */
-export const MOST_COMPARED = 8;
-
-/** @param text reference `DEVICE/SENSOR`, each part percent-encoded */
-export function parseRef(text: string): Ref | null {
-  const slash = text.indexOf('/');
-  if (slash < 1 || slash === text.length - 1) return null;
-  try {
-    return {
-      device: decodeURIComponent(text.slice(0, slash)),
-      sensor: decodeURIComponent(text.slice(slash + 1)),
-    };
-  } catch {
-    return null;
-  }
-}
-
-/** @returns reference `DEVICE/SENSOR`, each part percent-encoded */
-export const writeRef = ({ device, sensor }: Ref): string =>
-  `${encodeURIComponent(device)}/${encodeURIComponent(sensor)}`;
-
-/** @returns the reference of a sensor, with names if the API finds the sensor by these names */
-export const refOf = (item: {
-  device_id: string;
-  sensor_id: string;
-  device?: string | null;
-  name?: string | null;
-}): string =>
-  itemHref(item)
-    .replace(/^\/devices\//, '')
-    .replace('/sensors/', '/');
-
-/**
- * @param query with one parameter `s` for each sensor
- * @returns distinct references, at most `MOST_COMPARED`
- */
-export const readRefs = (query: URLSearchParams): string[] =>
-  [...new Set(query.getAll('s').filter((text) => parseRef(text) !== null))].slice(0, MOST_COMPARED);
-
-/** @returns references of the sensors whose lines are hidden */
-export const readHidden = (query: URLSearchParams): ReadonlySet<string> => new Set(query.getAll('hidden'));
-
-/**
- * @param query query of the view; its other parameters stay
- * @param hidden references of the sensors whose lines are hidden
- * @returns address of the comparison
- */
-export function compareHref(
-  refs: string[],
-  query: URLSearchParams = new URLSearchParams(),
-  hidden: ReadonlySet<string> = readHidden(query),
-): string {
-  const rest = [...query]
-    .filter(([name]) => name !== 's' && name !== 'hidden')
-    .map((pair) => String(new URLSearchParams([pair])));
-  // A slash needs no encoding in a query. An unencoded slash keeps the address readable.
-  const own = (name: string, ref: string) => `${name}=${encodeURIComponent(ref).replaceAll('%2F', '/')}`;
-  const all = [
-    ...refs.map((ref) => own('s', ref)),
-    ...refs.filter((ref) => hidden.has(ref)).map((ref) => own('hidden', ref)),
-    ...rest,
-  ];
-  return all.length > 0 ? `/compare?${all.join('&')}` : '/compare';
-}
-
-export const deadLetterHref = (id: string): string => `/dead-letters?id=${encodeURIComponent(id)}`;
-
 /** The end of the year 9999 in epoch ms. ISO 8601 allows later years only by agreement. */
 const LATEST_MS = 253_402_300_799_999;
 
@@ -210,7 +121,7 @@ export interface Place {
  * The router uses no library. Page cursors, messages and the focus belong to an entry of the browser history. preact-iso stores
  * no state in history entries. wouter does, but accepts only Preact 10.
  */
-export function createRouter({ window }: { window: Window }) {
+export function createRouter({ window, pages }: { window: Window; pages: readonly string[] }) {
   const place = signal<Place>({ ...read(), opened: null });
 
   function read(): Place {
@@ -249,6 +160,7 @@ export function createRouter({ window }: { window: Window }) {
 
   return {
     place,
+    routeOf: (path: string) => routeOf(path, pages),
     go,
     /**
      * Opens a page, so that Back later returns the focus to the opened cell.

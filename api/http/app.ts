@@ -34,7 +34,7 @@ export function createApp({
 }: {
   /** null: only health and metrics are served */
   api: Router | null;
-  /** what `/openapi.json` and `/asyncapi.json` describe, with the addresses of the dashboard */
+  /** what `/openapi.json` and `/asyncapi.json` describe */
   contracts: Contract[];
   readiness: Readiness;
   version: string;
@@ -71,7 +71,7 @@ export function createApp({
       compressAnswers(),
     );
     serve(app, bindRoutes(service.documentRoutes, documents), access);
-    app.use(createManual(), createDashboard({ views: contracts.flatMap(({ views = [] }) => views) }));
+    app.use(createManual(), createDashboard());
   }
   app.use(unknown);
   app.use(problemHandler(logger));

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import express from 'express';
@@ -12,15 +12,8 @@ const NOT_BUILT = `<!doctype html><html lang="en"><title>Millrace</title>
 <p>The dashboard is not built. Run <code>npm run build</code>, then reload this page.</p>
 <p>The latest values are at <a href="/api/v1/latest">/api/v1/latest</a>.</p></html>`;
 
-/** Of the core. `web/routes.ts` knows the same addresses, and a test compares them. */
-export const VIEWS = [
-  '/',
-  '/devices/:device',
-  '/devices/:device/sensors/:sensor',
-  '/compare',
-  '/pipeline',
-  '/credentials',
-];
+/** The views of the core. `web/routes.ts` has the same addresses, and a test compares them. */
+export const VIEWS = ['/', '/devices/:device', '/devices/:device/sensors/:sensor', '/pipeline'];
 
 const COMMON_HEADERS = {
   'X-Content-Type-Options': 'nosniff',
@@ -37,27 +30,22 @@ const ASSET_HEADERS = {
 };
 
 /**
- * Serves the page that `npm run build` has written for every view, and its files below `/assets`, compressed. At an unknown address, a
- * browser gets the dashboard's page "not found". Other clients go to the next router.
+ * Serves the page that `npm run build` has written for every view, and its files below `/assets`, compressed. The build lists the
+ * views that features bring, in `pages.json`. At an unknown address, a browser gets the dashboard's page "not found". Other clients
+ * go to the next router.
  */
-export function createDashboard({
-  dir = DASHBOARD_DIR,
-  views = VIEWS,
-}: {
-  dir?: string;
-  /** addresses of the page */
-  views?: string[];
-} = {}): express.Router {
+export function createDashboard({ dir = DASHBOARD_DIR }: { dir?: string } = {}): express.Router {
   const router = express.Router();
   const page = createPage(dir);
 
-  for (const path of views) {
-    router.get(path, page(200));
-    router.all(path, (_request, response) => {
-      response.set('Allow', 'GET, HEAD');
-      throw new MillraceError('method_not_allowed', 'Only GET and HEAD are served here.');
-    });
-  }
+  const refuse: express.RequestHandler = (_request, response) => {
+    response.set('Allow', 'GET, HEAD');
+    throw new MillraceError('method_not_allowed', 'Only GET and HEAD are served here.');
+  };
+  router.route(VIEWS).get(page(200)).all(refuse);
+  const ifPage: express.RequestHandler = (request, _response, next) =>
+    next(readPages(dir).includes(String(request.params['page'])) ? undefined : 'route');
+  router.route('/:page').all(ifPage).get(page(200)).all(refuse);
   router.use(
     '/assets',
     sirv(join(dir, 'assets'), {
@@ -77,6 +65,15 @@ export function createDashboard({
   router.get('/favicon.ico', (_request, response) => response.redirect('/mark.svg'));
   router.get('/{*path}', forBrowsers(page(404)));
   return router;
+}
+
+/** @returns names of the pages that features bring; the dashboard may be built again while the process runs */
+function readPages(dir: string): string[] {
+  try {
+    return JSON.parse(readFileSync(join(dir, 'pages.json'), 'utf8'));
+  } catch {
+    return [];
+  }
 }
 
 /** Clients that prefer a problem document to HTML go to the next router. */

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import type { Request, Route } from 'playwright-core';
 import { DEVICES, publishSmallFleet } from '../support/simulator/small-fleet.ts';
@@ -20,17 +21,26 @@ const VIEWS = [
   ['devices', '/?show=devices'],
   ['a device', '/devices/collar-1'],
   ['a sensor', '/devices/collar-1/sensors/ambient'],
-  ['a comparison', '/compare?s=collar-1/ambient'],
-  ['changes', '/changes'],
   ['the pipeline', '/pipeline'],
-  ['dead letters', '/dead-letters'],
-  ['alarms', '/alarms'],
-  ['the form of a rule', '/alarms?device=collar-1&sensor=ambient'],
-  ['import', '/import'],
-  ['credentials', '/credentials'],
   ['a device that does not exist', '/devices/nobody'],
   ['an unknown address', '/nowhere'],
 ];
+
+/** The pages of features, by name. The build lists them. */
+const PAGES: string[] = JSON.parse(
+  readFileSync(new URL('../../dist/web/pages.json', import.meta.url), 'utf8'),
+);
+
+/** Queries with which a page shows more than without. */
+const QUERIES: Record<string, string> = {
+  compare: '?s=collar-1/ambient',
+  alarms: '?device=collar-1&sensor=ambient',
+};
+
+const OF_FEATURES = PAGES.flatMap((name) => [
+  [name, `/${name}`],
+  ...(name in QUERIES ? [[`${name} with a query`, `/${name}${QUERIES[name]}`]] : []),
+]);
 
 /** Opens a view, and waits for the answers to all its requests. */
 async function openView(path: string) {
@@ -41,7 +51,7 @@ async function openView(path: string) {
   });
 }
 
-describe.each(VIEWS)('View: %s', (_, path) => {
+describe.each([...VIEWS, ...OF_FEATURES])('View: %s', (_, path = '') => {
   test('Dashboard view: opened: all requests go to the host of the dashboard, and none violates the content security policy', async () => {
     const origins: Set<string> = new Set();
     dashboard.page.on('request', (request) => origins.add(new URL(request.url()).origin));

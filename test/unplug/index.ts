@@ -1,6 +1,6 @@
 /**
- * `npm run test:unplug [FEATURE...]`: takes each feature out of a copy of the project, with its folders, its tests and its line in
- * `api/features/index.ts`. The copy must pass the types, the import rules, the unit tests, and the path of a message from its
+ * `npm run test:unplug [FEATURE...]`: takes each feature out of a copy of the project, with its folders, its tests and its lines in
+ * `api/features/index.ts` and `web/features/index.ts`. The copy must pass the types, the import rules, the unit tests, and the path of a message from its
  * receipt to the readers. Exit code 1 when a copy fails.
  */
 import { spawn } from 'node:child_process';
@@ -22,9 +22,12 @@ const LINE: CommandLine<typeof FLAGS> = {
   command: 'npm run test:unplug --',
   help: 'Takes features out of a copy of the project, one after the other, and checks the rest.',
   examples: ['npm run test:unplug', 'npm run test:unplug -- kafka', 'npm run test:unplug -- --together'],
-  words: { usage: '[FEATURE...]', rule: 'folders of api/features', least: 0, most: 50 },
+  words: { usage: '[FEATURE...]', rule: 'folders of api/features and web/features', least: 0, most: 50 },
   flags: FLAGS,
 };
+
+/** The sides of a feature. Each has a folder of features, with a list. A feature has one side, or both. */
+const SIDES = ['api/features', 'web/features'];
 
 /** Commands of the copy, each with its arguments. */
 const CHECKS: Array<[name: string, ...command: string[]]> = [
@@ -36,8 +39,7 @@ const CHECKS: Array<[name: string, ...command: string[]]> = [
 
 await runCommand(async () => {
   const { words, flags } = parseLine(LINE, process.argv.slice(2));
-  const entries = await readdir(join(root, 'api/features'), { withFileTypes: true });
-  const features = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+  const features = [...new Set((await Promise.all(SIDES.map(featuresIn))).flat())].sort();
   const unknown = words.filter((word) => !features.includes(word));
   if (unknown.length > 0)
     throw usageError(LINE.command, [
@@ -53,6 +55,11 @@ await runCommand(async () => {
   }
   process.exitCode = failed.length > 0 ? 1 : 0;
 });
+
+async function featuresIn(side: string): Promise<string[]> {
+  const entries = await readdir(join(root, side), { withFileTypes: true });
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+}
 
 /** @returns the first check that failed; null: all passed */
 async function checkWithout(features: string[]): Promise<string | null> {
@@ -81,21 +88,19 @@ async function copyProject(copy: string) {
       if (error.code !== 'ENOENT') throw error;
     });
   }
-  for (const shared of ['node_modules', '.node', 'dist'])
+  for (const shared of ['node_modules', '.node'])
     await symlink(join(root, shared), join(copy, shared)).catch(() => {});
 }
 
 async function unplug(copy: string, features: string[]) {
-  const list = join(copy, 'api/features/index.ts');
-  let text = await readFile(list, 'utf8');
-  for (const feature of features) {
-    const line = new RegExp(`^import \\{ (\\w+) \\} from './${feature}/index\\.ts';\\n`, 'm');
-    const [, name] = line.exec(text) ?? [];
-    if (!name) throw new Error(`api/features/index.ts does not import ${feature}`);
-    text = text.replace(line, '').replace(new RegExp(`\\b${name},\\s*`), '');
-    await rm(join(copy, 'api/features', feature), { recursive: true });
+  for (const side of SIDES) {
+    const present = await featuresIn(side);
+    await unplugSide(
+      copy,
+      side,
+      features.filter((feature) => present.includes(feature)),
+    );
   }
-  await writeFile(list, text);
   for (const path of await readdir(join(copy, 'test'), { recursive: true })) {
     if (features.some((name) => isTestOf(path, name)))
       await rm(join(copy, 'test', path), { recursive: true, force: true });
@@ -116,7 +121,20 @@ async function commit(copy: string) {
   await run(copy, 'git', [...author, 'commit', '--quiet', '--no-verify', '--message', 'unplug']);
 }
 
-/** Such as `unit/features/kafka`, `integration/features/query.test.ts` and `integration/long/features/kafka-registry.test.ts`. */
+async function unplugSide(copy: string, side: string, features: string[]) {
+  const list = join(copy, side, 'index.ts');
+  let text = await readFile(list, 'utf8');
+  for (const feature of features) {
+    const line = new RegExp(`^import \\{ (\\w+) \\} from './${feature}/index\\.ts';\\n`, 'm');
+    const [, name] = line.exec(text) ?? [];
+    if (!name) throw new Error(`${side}/index.ts does not import ${feature}`);
+    text = text.replace(line, '').replace(new RegExp(`\\b${name},\\s*`), '');
+    await rm(join(copy, side, feature), { recursive: true });
+  }
+  await writeFile(list, text);
+}
+
+/** Such as `unit/features/kafka`, `unit/web/features/import`, `integration/features/query.test.ts` and `integration/long/features/kafka-registry.test.ts`. */
 function isTestOf(path: string, feature: string): boolean {
   return new RegExp(`(?:^|/)features/${feature}(?:$|/|[-.][a-z.-]*$)`).test(path);
 }

@@ -5,7 +5,7 @@ import { parseFlags } from '../../common/flags.ts';
 import { envExample, settingsPage } from '../../common/settings/documents.ts';
 import { kafkaTopics } from './kafka-topics.ts';
 import { tablesPage } from './tables.ts';
-import { webTypes } from './web-types.ts';
+import { webTypeFiles } from './web-types.ts';
 
 const ROOT = new URL('../../', import.meta.url);
 
@@ -15,7 +15,7 @@ const DOCUMENTS = {
   'docs/reference/settings.md': () => settingsPage(SETTINGS_GROUPS),
   'docs/reference/tables.md': tablesPage,
   'docs/reference/kafka-topics.asyncapi.json': kafkaTopics,
-  'web/api/schemas.ts': webTypes,
+  ...webTypeFiles(),
 };
 
 await runCommand(async () => {

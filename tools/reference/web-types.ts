@@ -1,15 +1,28 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { compile } from 'json-schema-to-typescript';
 import { CONTRACTS } from '../../api/features/index.ts';
 import { openApiDocument } from '../../api/http/index.ts';
 
-const NAMES = new URL('../../web/api/types.ts', import.meta.url);
+const ROOT = new URL('../../', import.meta.url);
 
-/** Returns TypeScript types of the schemas that `web/api/types.ts` names, and of the schemas to which these refer. */
-export async function webTypes(): Promise<string> {
+/** The files of types that the dashboard and each of its features use, by path, with the functions that generate them. */
+export function webTypeFiles(): Record<string, () => Promise<string>> {
+  const named = readdirSync(new URL('web/features', ROOT), { recursive: true, encoding: 'utf8' })
+    .filter((path) => /^[^/]+\/api\.ts$/.test(path))
+    .sort()
+    .map((path) => [`web/features/${path.replace('api.ts', 'schemas.ts')}`, `web/features/${path}`]);
+  const all = [['web/api/schemas.ts', 'web/api/types.ts'], ...named];
+  return Object.fromEntries(all.map(([types = '', names = '']) => [types, () => webTypes(names)]));
+}
+
+/**
+ * @param path of a file that names schemas
+ * @returns TypeScript types of these schemas, and of the schemas to which they refer
+ */
+async function webTypes(path: string): Promise<string> {
   const { components } = openApiDocument(CONTRACTS, { version: '', guarded: true });
   const names = Array.from(
-    readFileSync(NAMES, 'utf8').matchAll(/\bschemas\.([A-Z]\w+)/g),
+    readFileSync(new URL(path, ROOT), 'utf8').matchAll(/\bschemas\.([A-Z]\w+)/g),
     ([, name]) => name,
   );
   const root = {

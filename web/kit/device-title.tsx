@@ -1,13 +1,13 @@
 import type { ComponentChildren } from 'preact';
 import { keyOf } from '../api/stream/index.ts';
-import type { DeviceInfo, Presence, RefusedDevice } from '../api/types.ts';
-import { clockWords, formatCount, formatCounted, formatDateTime, formatTime } from '../format.ts';
-import { MOST_OPEN, openCountText, useActiveAlarms, useAlarmsOf } from '../state/alarms.ts';
-import { lastSeenAt, refusalRate, useRefusals } from '../state/device.ts';
+import type { DeviceInfo, Presence } from '../api/types.ts';
+import { clockWords, formatCounted, formatDateTime, formatTime } from '../format.ts';
+import { lastSeenAt } from '../state/device.ts';
 import { useServices } from '../state/hooks.ts';
 import type { Stale } from '../state/verdict.ts';
 import { Age } from './figure.tsx';
 import { Notice } from './notice.tsx';
+import { Slot } from './slots.tsx';
 
 export const DeviceTitle = ({
   name,
@@ -41,8 +41,6 @@ export const DeviceTitle = ({
 
 function Facts({ device, stale }: { device: DeviceInfo; stale: Stale | null }) {
   const { device_id, name, state, site, registered_at, sensors, clock_offset_ms } = device;
-  const refusals = useRefusals(device_id);
-  const hasAlarm = useAlarmsOf(device_id).alarms.length > 0;
   const { preferences } = useServices();
   const { zone } = preferences.choice.value;
   return (
@@ -50,16 +48,7 @@ function Facts({ device, stale }: { device: DeviceInfo; stale: Stale | null }) {
       <li>
         <DeviceState state={state} asOf={stale && formatTime(stale.since, zone)} />
       </li>
-      {hasAlarm && (
-        <li>
-          <AlarmMark device={device_id} />
-        </li>
-      )}
-      {refusals && (
-        <li>
-          <Refusals refusals={refusals} online={state === 'online'} />
-        </li>
-      )}
+      <Slot name="deviceMark" device={device_id} isOnline={state === 'online'} isFact />
       {name === null && <li>no name yet</li>}
       {site && (
         <li>
@@ -97,17 +86,12 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
  */
 export function DeviceMissing({ device }: { device: string }) {
   const isName = !UUID.test(device);
-  const refusals = useRefusals(device);
   return (
     <Notice isPage title={`There is no device “${device}”`} tone="warn">
       <p>
         It was retired, or the address is mistyped. A device appears here by itself with its first message.
       </p>
-      {refusals && (
-        <p>
-          <Refusals refusals={refusals} online={false} />
-        </p>
-      )}
+      <Slot name="missingDevice" device={device} />
       <p class="notice-actions">
         {isName && (
           <a class="button" href={`/?show=devices&name=${encodeURIComponent(device)}`}>
@@ -144,47 +128,3 @@ export const DeviceState = ({
     {asOf && ` at ${asOf}`}
   </span>
 );
-
-/**
- * Renders a notice on the page of a device whose messages are refused.
- *
- * @param props `online`: the device counts as online
- */
-export const Refusals = ({ refusals, online }: { refusals: RefusedDevice; online: boolean }) => (
-  <a class="refusals" href="/dead-letters">
-    ! {online ? 'refused in part' : 'sends, but refused'}: {refusalRate(refusals)}
-  </a>
-);
-
-/** Renders a note that more alarms are open than this page reads, so devices without a mark may have open alarms. */
-export function UnreadAlarms() {
-  const isCut = useActiveAlarms()?.isCut ?? false;
-  if (!isCut) return null;
-  return (
-    <p class="slow">
-      More than {formatCount(MOST_OPEN)} alarms are open. Devices are marked by the newest of them only.{' '}
-      <a class="link" href="/alarms">
-        Show all alarms
-      </a>
-    </p>
-  );
-}
-
-/**
- * Renders a notice that a device has open alarms, with a link to them.
- *
- * @param props `device`: id
- */
-export function AlarmMark({ device }: { device: string }) {
-  const { alarms, isCut } = useAlarmsOf(device);
-  if (alarms.length === 0) return null;
-  return (
-    <a
-      class="alarm-mark"
-      href="/alarms"
-      data-critical={alarms.some(({ severity }) => severity === 'critical')}
-    >
-      ▲ {openCountText(alarms.length, { isCut })} {alarms.length === 1 && !isCut ? 'alarm' : 'alarms'}
-    </a>
-  );
-}

@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { formatAge, formatDateTime, hueOf, NOTHING, otherZone } from '../format.ts';
+import { oldAfterMs } from '../state/cells.ts';
 import { useServices } from '../state/hooks.ts';
-import { oldAfterMs } from '../state/outliers.ts';
 import { stateText } from '../states.ts';
 import { writeValue } from '../units.ts';
 

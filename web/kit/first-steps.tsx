@@ -1,10 +1,9 @@
 import { useState } from 'preact/hooks';
 import { problemWords, toProblem } from '../api/request.ts';
-import { formatCounted } from '../format.ts';
-import { useUnmatchedTopics } from '../state/device.ts';
 import { useQuery, useServices } from '../state/hooks.ts';
 import { scopeText, useMay } from '../state/session.ts';
 import { Copyable } from './controls.tsx';
+import { Slot } from './slots.tsx';
 import './tables.css';
 import type { Problem } from '../api/request.ts';
 import type { Mqtt } from '../api/types.ts';
@@ -17,7 +16,7 @@ export function FirstSteps() {
     <section class="first-steps" aria-labelledby="first-steps-title">
       <h2 id="first-steps-title">No sensor has sent a value yet</h2>
       <p>The first measurement appears here by itself.</p>
-      <UnmatchedHint />
+      <Slot name="stepsHint" />
       <TestValue />
       <h3>Over HTTP</h3>
       <Copyable
@@ -38,21 +37,8 @@ export function FirstSteps() {
         </a>{' '}
         has a tutorial for your first sensor.
       </p>
-      <ImportHint />
+      <Slot name="stepsMore" />
     </section>
-  );
-}
-
-function ImportHint() {
-  const may = useMay('ingest');
-  if (!may) return null;
-  return (
-    <p>
-      Do you have measurements in files?{' '}
-      <a class="link" href="/import">
-        Import a CSV, NDJSON or Parquet file
-      </a>
-    </p>
   );
 }
 
@@ -70,23 +56,12 @@ const OverMqtt = ({ mqtt }: { mqtt: Mqtt }) => (
   </>
 );
 
-function Account({ isEmbedded }: { isEmbedded: boolean }) {
-  const may = useMay('admin');
-  return (
-    <p>
-      The broker demands an account and its secret.
-      {isEmbedded && may && (
-        <>
-          {' '}
-          <a class="link" href="/credentials">
-            Issue a credential
-          </a>{' '}
-          to the device first.
-        </>
-      )}
-    </p>
-  );
-}
+const Account = ({ isEmbedded }: { isEmbedded: boolean }) => (
+  <p>
+    The broker demands an account and its secret.
+    {isEmbedded && <Slot name="stepsAccount" />}
+  </p>
+);
 
 const BirthFirst = () => (
   <p>
@@ -145,26 +120,6 @@ function NotStored({ problem }: { problem: Problem }) {
   return (
     <p class="first-steps-failed">
       <strong>{title}.</strong> {advice}
-    </p>
-  );
-}
-
-function UnmatchedHint() {
-  const { data } = useUnmatchedTopics();
-  const [newest] = data?.items ?? [];
-  if (!data || !newest) return null;
-  const count = data.items.reduce((sum, item) => sum + item.count, 0);
-  return (
-    <p class="first-steps-unmatched" role="status">
-      {formatCounted(count, 'message')} came on topics that Millrace does not know.{' '}
-      {newest.suggestion !== null && (
-        <>
-          Did you mean <code>{newest.suggestion}</code>?{' '}
-        </>
-      )}
-      <a class="link" href="/dead-letters">
-        Show unmatched topics
-      </a>
     </p>
   );
 }

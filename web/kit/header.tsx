@@ -2,7 +2,6 @@ import { useComputed } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { createZone, formatDateTime, formatZone, hasOwnZone, LOCAL } from '../format.ts';
-import { routeOf } from '../routes.ts';
 import { useServices } from '../state/hooks.ts';
 import { useMay } from '../state/session.ts';
 import { useVerdict } from '../state/verdict.ts';
@@ -23,7 +22,7 @@ const THEMES = [
 
 export function Header() {
   const { router } = useServices();
-  const { view } = routeOf(router.place.value.path);
+  const { view } = router.routeOf(router.place.value.path);
   const mayRead = useMay('read');
   const verdict = useVerdict();
   useCriticalMark(verdict.level === 'critical');

@@ -2,24 +2,26 @@ import { useEffect, useId, useState } from 'preact/hooks';
 import { formatCount, formatCounted } from '../format.ts';
 import { useServices } from '../state/hooks.ts';
 import { sortText } from '../state/lists.ts';
+import { useFeaturePages } from './slots.tsx';
 import './tables.css';
 import type { Sorting } from '../state/lists.ts';
 
 /**
- * Renders links to the lists of the fleet: sensors, devices and changes. The links keep a chosen site.
+ * Renders links to the lists of the fleet: sensors, devices, and those of features. The links keep a chosen site.
  *
- * @param props `shown`: the current list; default: the list that the address names
+ * @param props `shown`: name of the feature whose list is shown; default: the list that the address names
  */
-export function ListSwitch({ shown: given }: { shown?: 'changes' }) {
+export function ListSwitch({ shown: given }: { shown?: string }) {
   const { router } = useServices();
   const { query } = router.place.value;
+  const pages = useFeaturePages().filter(({ place }) => place === 'lists');
   const site = query.get('site');
   const ofSite = site ? `site=${encodeURIComponent(site)}` : '';
   const shown = given ?? (query.get('show') === 'devices' ? 'devices' : 'sensors');
   const lists = [
     { name: 'sensors', label: 'Sensors', href: ofSite ? `/?${ofSite}` : '/' },
     { name: 'devices', label: 'Devices', href: `/?show=devices${ofSite && `&${ofSite}`}` },
-    { name: 'changes', label: 'Changes', href: '/changes' },
+    ...pages.map(({ name, label }) => ({ name, label, href: `/${name}` })),
   ];
   return (
     <nav class="list-switch" aria-label="What is listed">

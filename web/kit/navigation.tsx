@@ -1,16 +1,37 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { formatCount, formatDuration, formatTime } from '../format.ts';
-import { openCountText, useAlarmNotifications, useOpenAlarms } from '../state/alarms.ts';
-import { useDeadLetterCount } from '../state/device.ts';
 import { useServices } from '../state/hooks.ts';
 import { useMay } from '../state/session.ts';
 import { useStale, useVerdict } from '../state/verdict.ts';
-import { CompareLink } from './controls.tsx';
 import { iconOf } from './mark.ts';
+import type { Page } from './slots.tsx';
+import { useFeaturePages } from './slots.tsx';
 import './header.css';
 import type { Level, Verdict } from '../state/verdict.ts';
 
 const MOST_SHOWN = 999;
+
+/**
+ * Renders the number next to a link of the navigation.
+ *
+ * @param props `text`: the number, if it is not too large; `what`: what it counts
+ */
+export const Count = ({
+  count,
+  text = formatCount(count),
+  what,
+  isCritical,
+}: {
+  count: number;
+  text?: string;
+  what: string;
+  isCritical?: boolean;
+}) => (
+  <span class="navigation-count" data-critical={isCritical} title={`${text} ${what}`}>
+    {count > MOST_SHOWN ? `${formatCount(MOST_SHOWN)}+` : text}
+    <span class="visually-hidden"> {what}</span>
+  </span>
+);
 
 /**
  * Renders links to the main views and to the manual.
@@ -18,44 +39,30 @@ const MOST_SHOWN = 999;
  * @param props `view`: the shown view; `level`: level of the verdict on the installation
  */
 export function Navigation({ view, level = 'good' }: { view: string; level?: Level }) {
-  const mayRead = useMay('read');
-  const mayImport = useMay('ingest');
-  const mayManage = useMay('admin');
+  const all = useFeaturePages();
+  const pages = all.filter(({ place }) => place === 'navigation');
+  const isOfFleet = [
+    'device',
+    'sensor',
+    ...all.filter(({ place }) => place === 'lists').map(({ name }) => name),
+  ];
   const current = (isHere: boolean) => (isHere ? 'page' : undefined);
   const nav = useRef<HTMLElement | null>(null);
   // The links depend on the scopes, which arrive after the first drawing.
-  const more = useMore(nav, [view, mayImport, mayManage].join(' '));
+  const more = useMore(nav, [view, ...pages.map(({ name }) => name)].join(' '));
   return (
     <nav class="navigation" aria-label="Views" ref={nav}>
       {more.left && <More nav={nav} side="left" />}
-      <a
-        href="/"
-        aria-current={current(view === 'fleet')}
-        data-within={view === 'device' || view === 'sensor' || view === 'changes'}
-      >
+      <a href="/" aria-current={current(view === 'fleet')} data-within={isOfFleet.includes(view)}>
         Fleet
       </a>
       <a href="/pipeline" aria-current={current(view === 'pipeline')}>
         Pipeline
         <VerdictMark level={level} />
       </a>
-      <a href="/alarms" aria-current={current(view === 'alarms')}>
-        Alarms{mayRead && <OpenAlarms />}
-      </a>
-      <a href="/dead-letters" aria-current={current(view === 'dead-letters')}>
-        Dead letters{mayRead && <RecentDeadLetters />}
-      </a>
-      <CompareLink isHere={view === 'compare'} />
-      {mayImport && (
-        <a href="/import" aria-current={current(view === 'import')}>
-          Import
-        </a>
-      )}
-      {mayManage && (
-        <a href="/credentials" aria-current={current(view === 'credentials')}>
-          Credentials
-        </a>
-      )}
+      {pages.map((page) => (
+        <PageLink key={page.name} {...page} isHere={view === page.name} />
+      ))}
       <a
         class="navigation-manual"
         href="/docs/"
@@ -66,6 +73,19 @@ export function Navigation({ view, level = 'good' }: { view: string; level?: Lev
       </a>
       {more.right && <More nav={nav} side="right" />}
     </nav>
+  );
+}
+
+/** Renders the link to the page of a feature, for users who may see the page. */
+function PageLink({ name, label, scope, Badge, Link, isHere }: Page & { isHere: boolean }) {
+  const may = useMay(scope ?? 'read');
+  if (Link) return <Link isHere={isHere} />;
+  if (scope && !may) return null;
+  return (
+    <a href={`/${name}`} aria-current={isHere ? 'page' : undefined}>
+      {label}
+      {may && Badge && <Badge />}
+    </a>
   );
 }
 
@@ -123,36 +143,6 @@ function useMore(nav: Row, shown: string): Record<Side, boolean> {
     };
   }, [nav, shown]);
   return more;
-}
-
-/** Renders a badge with the number of open alarms that are not acknowledged. If the number is 0, the badge is hidden. */
-function OpenAlarms() {
-  const open = useOpenAlarms();
-  useAlarmNotifications(open);
-  const waiting = open?.alarms.filter(({ acknowledged_at }) => acknowledged_at === null) ?? [];
-  if (!open || (waiting.length === 0 && !open.isCut)) return null;
-  // If not all open alarms were read, an unread alarm may be critical.
-  const isCritical = open.isCut || waiting.some(({ severity }) => severity === 'critical');
-  const count = openCountText(waiting.length, open);
-  return (
-    <span class="navigation-count" data-critical={isCritical} title={`${count} open, not acknowledged`}>
-      {waiting.length > MOST_SHOWN ? `${formatCount(MOST_SHOWN)}+` : count}
-      <span class="visually-hidden"> open, not acknowledged</span>
-    </span>
-  );
-}
-
-/** Renders a badge with the number of dead letters of the last hour. If the number is 0, the badge is hidden. */
-function RecentDeadLetters() {
-  const count = useDeadLetterCount();
-  if (!count) return null;
-  const shown = count > MOST_SHOWN ? `${formatCount(MOST_SHOWN)}+` : formatCount(count);
-  return (
-    <span class="navigation-count" title={`${formatCount(count)} within the last hour`}>
-      {shown}
-      <span class="visually-hidden"> within the last hour</span>
-    </span>
-  );
 }
 
 export const Breadcrumbs = ({ steps }: { steps: { label: string; href: string }[] }) => (

@@ -1,6 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import type { Problem } from '../api/request.ts';
 import { problemText, problemWords } from '../api/request.ts';
+import type { ValueNoteProps } from '../feature.ts';
+import { NOT_LIVE } from '../state/cells.ts';
+import type { Outdated } from '../state/sensor.ts';
 import { useStale } from '../state/verdict.ts';
 
 /** Renders a message instead of content, for an empty list or a problem, with advice. */
@@ -115,3 +118,24 @@ export const NoDevice = ({ byBeginning }: { byBeginning: boolean }) => (
     </p>
   </Notice>
 );
+
+/** Renders the text about a value that is not current. */
+export const OutdatedLine = ({
+  outdated,
+  children,
+}: {
+  outdated: Outdated;
+  children?: ComponentChildren;
+}) => (
+  <p class="value-note" data-tone={outdated.cellState === NOT_LIVE ? undefined : 'warn'}>
+    <i class="swatch" data-cell-state={outdated.cellState} aria-hidden="true" />
+    <span>
+      <b>{outdated.text}</b>
+      {children}
+    </span>
+  </p>
+);
+
+/** Renders the text about the newest value of a sensor that nothing judges. */
+export const OutdatedNote = ({ outdated }: ValueNoteProps) =>
+  outdated && <OutdatedLine outdated={outdated} />;

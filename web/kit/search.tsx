@@ -4,6 +4,8 @@ import { deviceHref, sensorHref } from '../routes.ts';
 import { useQuery, useServices } from '../state/hooks.ts';
 import { useMay } from '../state/session.ts';
 import { Dialog } from './controls.tsx';
+import type { Page } from './slots.tsx';
+import { useFeaturePages } from './slots.tsx';
 import './header.css';
 import type { SearchResult } from '../api/types.ts';
 
@@ -11,46 +13,52 @@ const LENS = 'M7 2.5a4.5 4.5 0 1 0 0 9 4.5 4.5 0 0 0 0-9ZM10.3 10.3 13.5 13.5';
 const KINDS = { site: 'Site', device: 'Device', sensor: 'Sensor' };
 
 /** A page of the dashboard, or the manual. */
-interface Page {
+interface FoundPage {
   kind: 'page';
   name: string;
   href: string;
   /** further words that find the page */
   words: string;
   /** the scope that the page needs, if it needs more than to read */
-  scope?: 'ingest' | 'admin';
+  scope?: 'ingest' | 'admin' | undefined;
 }
 
-const PAGES: Page[] = [
-  { kind: 'page', name: 'Fleet', href: '/', words: 'home wall overview sensors' },
-  { kind: 'page', name: 'Devices', href: '/?show=devices', words: 'list' },
-  { kind: 'page', name: 'Changes', href: '/changes', words: 'what changed history events' },
-  { kind: 'page', name: 'Pipeline', href: '/pipeline', words: 'status health database broker processes' },
-  { kind: 'page', name: 'Alarms', href: '/alarms', words: 'rules alerts notifications' },
-  { kind: 'page', name: 'Dead letters', href: '/dead-letters', words: 'refused errors replay' },
-  { kind: 'page', name: 'Compare', href: '/compare', words: 'chart' },
-  {
+const PAGES = {
+  fleet: { kind: 'page', name: 'Fleet', href: '/', words: 'home wall overview sensors' },
+  devices: { kind: 'page', name: 'Devices', href: '/?show=devices', words: 'list' },
+  pipeline: {
     kind: 'page',
-    name: 'Import',
-    href: '/import',
-    words: 'upload csv ndjson parquet excel file',
-    scope: 'ingest',
+    name: 'Pipeline',
+    href: '/pipeline',
+    words: 'status health database broker processes',
   },
-  {
-    kind: 'page',
-    name: 'Credentials',
-    href: '/credentials',
-    words: 'accounts secrets passwords',
-    scope: 'admin',
-  },
-  { kind: 'page', name: 'Manual', href: '/docs/', words: 'help documentation docs tutorial api' },
-];
+  manual: { kind: 'page', name: 'Manual', href: '/docs/', words: 'help documentation docs tutorial api' },
+} satisfies Record<string, FoundPage>;
 
-/** @returns the pages whose name or further words begin with each word of the text */
-export function pagesFor(text: string): Page[] {
+/** @returns all pages, in the order of the navigation */
+function pagesWith(pages: readonly Page[]): FoundPage[] {
+  const at = (wanted: Page['place']): FoundPage[] =>
+    pages
+      .filter(({ place }) => place === wanted)
+      .map(({ name, label, words, scope }) => ({
+        kind: 'page',
+        name: label,
+        href: `/${name}`,
+        words,
+        scope,
+      }));
+  const { fleet, devices, pipeline, manual } = PAGES;
+  return [fleet, devices, ...at('lists'), pipeline, ...at('navigation'), manual];
+}
+
+/**
+ * @param pages the pages of features
+ * @returns the pages whose name or further words begin with each word of the text
+ */
+export function pagesFor(text: string, pages: readonly Page[]): FoundPage[] {
   const asked = text.toLowerCase().split(/\s+/).filter(Boolean);
   if (asked.length === 0) return [];
-  return PAGES.filter(({ name, words }) => {
+  return pagesWith(pages).filter(({ name, words }) => {
     const known = `${name} ${words}`.toLowerCase().split(' ');
     return asked.every((word) => known.some((one) => one.startsWith(word)));
   });
@@ -111,7 +119,7 @@ function SearchDialog({ onClose }: { onClose: () => void }) {
   const field = useRef<HTMLInputElement | null>(null);
   const { items: found, more, answered, loading, problem } = useSearch(asked);
   const may = { ingest: useMay('ingest'), admin: useMay('admin') };
-  const pages = pagesFor(text).filter(({ scope }) => !scope || may[scope]);
+  const pages = pagesFor(text, useFeaturePages()).filter(({ scope }) => !scope || may[scope]);
   const items = [...pages, ...found];
   const chosenIndex = items.findIndex((item) => resultHref(item) === chosen);
   const at = Math.min(Math.max(chosenIndex, 0), items.length - 1);
@@ -125,7 +133,7 @@ function SearchDialog({ onClose }: { onClose: () => void }) {
     document.getElementById(`${list}-${at}`)?.scrollIntoView({ block: 'nearest' });
   }, [list, at]);
 
-  function open(result: SearchResult | Page) {
+  function open(result: SearchResult | FoundPage) {
     onClose();
     const href = resultHref(result);
     // The manual is not a view of the dashboard.
@@ -198,7 +206,7 @@ function Result({
   onOpen,
 }: {
   id: string;
-  result: SearchResult | Page;
+  result: SearchResult | FoundPage;
   isChosen: boolean;
   onOpen: () => void;
 }) {
@@ -262,7 +270,7 @@ function useSearch(text: string) {
   };
 }
 
-export function resultHref(result: SearchResult | Page): string {
+export function resultHref(result: SearchResult | FoundPage): string {
   if (result.kind === 'page') return result.href;
   const { kind, name, device_id, sensor_id, device } = result;
   if (device_id === null) return `/?site=${encodeURIComponent(name)}`;

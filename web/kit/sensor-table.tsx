@@ -5,9 +5,9 @@ import { deviceHref, itemHref } from '../routes.ts';
 import { useChanges, useServices } from '../state/hooks.ts';
 import { sorted } from '../state/lists.ts';
 import { useStale } from '../state/verdict.ts';
-import { CompareButton } from './controls.tsx';
 import { Age, Sparkline, TypeDot, Value } from './figure.tsx';
 import { SortHeader } from './list-controls.tsx';
+import { useSensorActions } from './slots.tsx';
 import './tables.css';
 import type { LatestItem } from '../api/types.ts';
 import type { Sorting } from '../state/lists.ts';
@@ -60,9 +60,7 @@ export function SensorTable(props: {
           </th>
           {head('value', 'Value', 'col-value')}
           {head('age', 'Age', 'col-age')}
-          <th scope="col" class="col-compare">
-            <span class="visually-hidden">Compare</span>
-          </th>
+          <ActionHeads />
         </tr>
       </thead>
       <tbody>
@@ -100,10 +98,27 @@ function EmptyRow({ ofDevice }: { ofDevice: boolean }) {
         <span class="bar bar-short" />
       </td>
       <td class="col-age" />
-      <td class="col-compare" />
+      {useSensorActions().map(({ label }) => (
+        <td key={label} class="col-action" />
+      ))}
     </tr>
   );
 }
+
+/** Renders the head of a column for each action on a sensor. */
+export const ActionHeads = () =>
+  useSensorActions().map(({ label }) => (
+    <th key={label} scope="col" class="col-action">
+      <span class="visually-hidden">{label}</span>
+    </th>
+  ));
+
+const ActionCells = ({ item }: { item: LatestItem }) =>
+  useSensorActions().map(({ label, Button }) => (
+    <td key={label} class="col-action">
+      <Button item={item} />
+    </td>
+  ));
 
 /** Minimum time span of a sparkline in ms, so that all rows begin with equal time scales. */
 const LEAST_SPAN_MS = 60_000;
@@ -164,9 +179,7 @@ function SensorRow({
       <td class="col-age">
         <Age ts={now.ts} intervalMs={now.interval_ms} />
       </td>
-      <td class="col-compare">
-        <CompareButton item={now} />
-      </td>
+      <ActionCells item={now} />
     </tr>
   );
 }

@@ -1,7 +1,6 @@
 import { useEffect, useMemo } from 'preact/hooks';
 import { nullIfMissing } from '../api/request.ts';
-import type { DeviceInfo, LatestItem, RefusedDevice } from '../api/types.ts';
-import { formatCount, formatSpan } from '../format.ts';
+import type { DeviceInfo, LatestItem } from '../api/types.ts';
 import { useQuery, useServices } from './hooks.ts';
 
 /** Polling interval for device state and sensor list, in ms. The values come over the event stream instead. */
@@ -124,49 +123,4 @@ export function lastSeenAt(
   let newest = lastSeen;
   for (const { ts } of sensors) if (ts && ts <= latest && ts > (newest ?? '')) newest = ts;
   return newest;
-}
-
-const NONE: RefusedDevice[] = [];
-
-/**
- * Keeps the refusals of the last minutes up to date. The header calls this hook, because the header is on every page. After a
- * failed request, the last answer stays. The verdict reports that the API or the database does not answer.
- *
- * @returns number of dead letters within the last hour; 0: not known yet
- */
-export function useDeadLetterCount(): number {
-  const { client, live } = useServices();
-  const { data } = useQuery('refused devices', (signal) => client.refusedDevices(signal), REFRESH);
-  useEffect(() => {
-    live.refusedDevices.value = data?.items ?? NONE;
-  }, [live, data]);
-  return data?.dead_letters ?? 0;
-}
-
-/** @returns devices with refused messages in the last minutes, most refusals first */
-export const useRefusedDevices = (): RefusedDevice[] => useServices().live.refusedDevices.value;
-
-/**
- * @param device id or name
- * @returns refused measurements of the device; null: no message of the device was refused
- */
-export function useRefusals(device: string): RefusedDevice | null {
-  const refused = useRefusedDevices();
-  return refused.find((one) => one.device_id === device || one.device === device) ?? null;
-}
-
-/** Time span of the refusal count of the API, in ms. */
-const WINDOW_MS = 300_000;
-
-/** @returns number of refused measurements as text: `6 in 5 min` */
-export const refusalRate = ({ refused }: Pick<RefusedDevice, 'refused'>): string =>
-  `${formatCount(refused)} in ${formatSpan(WINDOW_MS)}`;
-
-/** Interval of requests in ms. Clients usually publish on a wrong topic again and again. */
-const REFRESH_MS = 10_000;
-
-/** Reads the unknown topics on which clients publish, refreshed in the background. */
-export function useUnmatchedTopics() {
-  const { client } = useServices();
-  return useQuery('unmatched-topics', (signal) => client.unmatchedTopics(signal), { refreshMs: REFRESH_MS });
 }

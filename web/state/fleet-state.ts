@@ -4,9 +4,9 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Client } from '../api/client.ts';
 import type { StreamStatus } from '../api/stream/index.ts';
 import type { DeviceItem, FleetInfo, Page } from '../api/types.ts';
+import type { Faults } from './cells.ts';
 import type { Fleet } from './fleet.ts';
 import { useQuery, useServices } from './hooks.ts';
-import type { Faults } from './outliers.ts';
 import { useStale } from './verdict.ts';
 
 /** Interval of reading the offline devices, in ms. */
@@ -96,7 +96,7 @@ export interface FleetState {
 const CATCHING_UP_MS = 3000;
 
 /**
- * Computes the outliers of the fleet, and the numbers of devices and sensors that the API counted, once a second. From a lost
+ * Computes the faults of the fleet, and the numbers of devices and sensors that the API counted, once a second. From a lost
  * connection until the next snapshot is complete, the last state stays, because old and new figures would be mixed. While
  * nothing is stored, silence is judged as of the last moment with values, so that an outage does not turn sensors silent.
  */

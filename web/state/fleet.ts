@@ -1,6 +1,6 @@
 import type { LatestItem, Presence } from '../api/types.ts';
-import type { Faults } from './outliers.ts';
-import { cellStateOf, listFaults, refreshSilence } from './outliers.ts';
+import type { Faults, Judge } from './cells.ts';
+import { cellStateOf, listFaults, NO_JUDGE, refreshSilence } from './cells.ts';
 
 /** The filter that selects the part of a large fleet that the page keeps. */
 export type FleetFilter = { type?: string | null; site?: string | null };
@@ -8,8 +8,9 @@ export type FleetFilter = { type?: string | null; site?: string | null };
 /** Maximum number of sensors in the browser. The wall of a larger fleet shows this many, with a note. */
 export const MOST_SENSORS = 20_000;
 
-/** The store of all sensors of the fleet from the event stream, each with its judgment: its deviation from the baseline. */
+/** The store of all sensors of the fleet from the event stream, each with the judgment of its newest value. */
 export class Fleet {
+  readonly judge: Judge;
   readonly #limit: number;
   readonly #deviceIndex = new DeviceIndex();
   #dirty: FleetSensor[] = [];
@@ -35,7 +36,7 @@ export class Fleet {
   #wanted: FleetFilter = {};
 
   readonly #touch = (sensor: FleetSensor) => {
-    sensor.cellState = cellStateOf(sensor);
+    sensor.cellState = cellStateOf(sensor, this.judge);
     if (sensor.dirty) return;
     sensor.dirty = true;
     this.#dirty.push(sensor);
@@ -45,8 +46,12 @@ export class Fleet {
 
   readonly devices: ReadonlyMap<string, FleetDevice> = this.#deviceIndex.devices;
 
-  constructor({ limit = MOST_SENSORS }: { limit?: number } = {}) {
+  constructor({
+    limit = MOST_SENSORS,
+    judge = NO_JUDGE,
+  }: { limit?: number; judge?: Judge | undefined } = {}) {
     this.#limit = limit;
+    this.judge = judge;
   }
 
   /** @returns a version number, which changes when sensors are added, removed or renamed */
@@ -246,9 +251,9 @@ export interface FleetSensor {
   value: number;
   /** time between values in ms from the birth message; 0: not announced */
   intervalMs: number;
-  /** deviation of the newest value in standard deviations; null: not judged. See outliers.ts */
+  /** deviation of the newest value from usual ones in standard deviations; null: not judged */
   sigmas: number | null;
-  /** state of the cell on the wall; see outliers.ts */
+  /** state of the cell on the wall; see cells.ts */
   cellState: number;
   /** number of the snapshot that was newest when the sensor was last sent */
   snapshot: number;

@@ -1,80 +1,32 @@
-import type { Signal } from '@preact/signals';
 import { createContext } from 'preact';
 import { useCallback, useContext, useEffect, useReducer, useRef, useState } from 'preact/hooks';
 import type { Client } from '../api/client.ts';
 import type { Problem } from '../api/request.ts';
 import { toProblem } from '../api/request.ts';
-import type { Imported, ImportedRow, ImportProposal, RefusedLine } from '../api/types.ts';
 import type { Router } from '../routes.ts';
 import type { Clock } from './clock.ts';
 import type { Vocabulary } from './lists.ts';
 import type { Live } from './live.ts';
-import type { Comparison, Preferences } from './preferences.ts';
+import type { KeptTexts, Preferences } from './preferences.ts';
 import type { Session } from './session.ts';
 import type { ThresholdMemory } from './thresholds.ts';
 
-export interface ImportRun {
-  /** whether the run is a test, which stores nothing */
-  isTest: boolean;
-  /** the device name that was typed when the run began */
-  device: string;
-  state: 'running' | 'done' | 'stopped';
-  /** processed share of the file, from 0 to 1 */
-  share: number;
-  rows: number;
-  samples: number;
-  /** number of samples that another sample of the same sensor and time replaces */
-  merged: number;
-  refused: number;
-  /** times of the first and the last sample in ISO 8601; null: no sample yet */
-  oldest: string | null;
-  newest: string | null;
-  lines: RefusedLine[];
-  /** the first samples, in the form in which they would be stored */
-  first: ImportedRow[];
-  problem: Problem | null;
-}
-
-/** The state of an import, which continues when the user leaves the import view. */
-interface Importing {
-  file: File | null;
-  /** the device name as typed */
-  device: string;
-  /** parameters that describe the file, by name */
-  options: Record<string, string>;
-  /** what the first lines of the file show; null: not known */
-  proposal: ImportProposal | null;
-  /** the first samples of the file with these options, or the reason why there are none */
-  preview: Imported | Problem | null;
-  /** progress of the import; null: no import since the file was chosen */
-  run: ImportRun | null;
-  /** ends the import */
-  abort: AbortController | null;
-}
-
-/** The initial state of the import view. */
-export const NO_IMPORT: Importing = {
-  file: null,
-  device: '',
-  options: {},
-  proposal: null,
-  preview: null,
-  run: null,
-  abort: null,
-};
-
 /** The services that views need, created once in app.tsx. */
-interface Services {
+export interface Services {
   client: Client;
   live: Live;
   session: Session;
   router: Router;
   preferences: Preferences;
   thresholds: ThresholdMemory;
-  comparison: Comparison;
-  importing: Signal<Importing>;
   vocabulary: Vocabulary;
   clock: Clock;
+  /** storage of this browser, and of this tab */
+  storage: { browser: KeptTexts; tab: KeptTexts };
+  /** receives the event `storage` when another tab changes the storage of the browser */
+  tabs: Pick<EventTarget, 'addEventListener'>;
+  /** state of features by the function that created it; see `useKept` */
+  kept: Map<unknown, unknown>;
 }
 
 export const ServicesContext = createContext<Services | null>(null);
@@ -83,6 +35,18 @@ export function useServices(): Services {
   const services = useContext(ServicesContext);
   if (!services) throw new Error('a component stands outside of ServicesContext');
   return services;
+}
+
+/**
+ * Returns state that lives as long as the page, for instance that of a feature.
+ *
+ * @param create creates the state at the first call, and identifies it; must be the same function in all calls
+ */
+export function useKept<T>(create: (services: Services) => T): T {
+  const services = useServices();
+  const { kept } = services;
+  if (!kept.has(create)) kept.set(create, create(services));
+  return kept.get(create) as T;
 }
 
 /**

@@ -1,17 +1,10 @@
+import type { Signal } from '@preact/signals';
 import { signal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
 import type { Stream, StreamListeners, StreamStatus, Target } from '../api/stream/index.ts';
 import { FIGURES_ALONE, keyOf } from '../api/stream/index.ts';
-import type {
-  Delta,
-  LatestItem,
-  ProcessHealth,
-  RefusedDevice,
-  Stats,
-  StatsEvent,
-  StatsThen,
-} from '../api/types.ts';
-import type { OpenAlarms } from './alarms.ts';
+import type { Delta, LatestItem, ProcessHealth, Stats, StatsEvent, StatsThen } from '../api/types.ts';
+import type { Judge } from './cells.ts';
 import { Fleet, type FleetFilter, type FleetSensor } from './fleet.ts';
 import { createChangeQueue, createInputQueue, createRecentValues, createScreenTimes } from './frames.ts';
 import { useServices } from './hooks.ts';
@@ -42,15 +35,10 @@ type ScreenTimes = ReturnType<typeof createScreenTimes>;
 export class Live {
   readonly status = signal<StreamStatus>('connecting');
   readonly stats = signal<Stats[]>([]);
-  /** Number of alarm changes since the page was opened. */
-  readonly alarmChanges = signal(0);
-  /** The open alarms; null: unknown yet. The header keeps the alarms up to date. */
-  readonly openAlarms = signal<OpenAlarms | null>(null);
-  /** Devices with refused messages in the last minutes. The header keeps them up to date. */
-  readonly refusedDevices = signal<RefusedDevice[]>([]);
   readonly health = signal<Health>(noHealth(Date.now()));
   readonly screenTimes: ScreenTimes['figures'];
-  readonly fleet = new Fleet();
+  readonly fleet: Fleet;
+  readonly #events: Map<string, Signal<number>> = new Map();
   readonly #sensors = createRecentValues();
   readonly #watchers: Set<(changed: readonly FleetSensor[]) => void> = new Set();
   readonly #changed: ReturnType<typeof createChangeQueue>;
@@ -67,12 +55,15 @@ export class Live {
     openStream,
     requestFrame,
     isHidden = () => false,
+    judge,
   }: {
     openStream: (listeners: Omit<StreamListeners, 'onRefused'>) => Pick<Stream, 'follow' | 'again' | 'stop'>;
     requestFrame: (run: () => void) => void;
     /** returns whether the page is hidden, so that no frames are drawn */
     isHidden?: () => boolean;
+    judge?: Judge | undefined;
   }) {
+    this.fleet = new Fleet({ judge });
     this.#requestFrame = requestFrame;
     this.#isHidden = isHidden;
     this.#changed = createChangeQueue(requestFrame);
@@ -92,10 +83,17 @@ export class Live {
         if (this.status.peek() === 'paused' && next !== 'paused') this.#resumedAt = Date.now();
         this.status.value = next;
       },
-      onAlarm: () => {
-        this.alarmChanges.value++;
+      onEvent: (name) => {
+        this.changesOf(name).value++;
       },
     });
+  }
+
+  /** @returns number of events of a further kind since the page was opened */
+  changesOf(name: string): Signal<number> {
+    const known = this.#events.get(name) ?? signal(0);
+    this.#events.set(name, known);
+    return known;
   }
 
   /** Notes that the page was hidden just now. */

@@ -1,13 +1,10 @@
 import { signal } from '@preact/signals';
 import type { Zone } from '../format.ts';
 import { createZone, isNamedZone, LOCAL, UTC } from '../format.ts';
-import { MOST_COMPARED, readRefs } from '../routes.ts';
 import type { Quantity, UnitChoices } from '../units.ts';
 import { unitsOf } from '../units.ts';
 
 const PREFERENCES_KEY = 'millrace.preferences';
-const SIGNALS_KEY = 'millrace.alarm-signals';
-const NAME_KEY = 'millrace.name';
 const QUANTITIES: Quantity[] = ['temperature', 'pressure', 'speed', 'energy'];
 
 type Theme = 'auto' | 'light' | 'dark';
@@ -29,71 +26,92 @@ export function openStorage(open: () => KeptTexts): KeptTexts {
   }
 }
 
-/** How this browser signals a new alarm. */
-type Signals = { sound: boolean; notification: boolean };
+/** The preferences of a user. */
+type Choice = { theme: Theme; zone: Zone; units: UnitChoices };
 
-/** The preferences of a user. `name`: the name with which the user acknowledges alarms */
-type Choice = { theme: Theme; zone: Zone; units: UnitChoices; signals: Signals; name: string };
-
-/**
- * Creates the preferences of a user, stored in this browser. Other tabs change them, too.
- *
- * @param options `tabs`: the window, which receives the event `storage` when another tab changes the storage
- */
+/** Creates the preferences of a user, stored in this browser. Other tabs change them, too. */
 export function createPreferences({
   storage,
   root,
   tabs,
-}: {
-  storage: KeptTexts;
-  root: HTMLElement;
-  tabs: Pick<EventTarget, 'addEventListener'>;
-}) {
-  const choice = signal(read(storage));
-  let known = textsOf(storage);
+}: Pick<Stored<Choice>, 'storage' | 'tabs'> & { root: HTMLElement }) {
+  return createStored<Choice>({
+    storage,
+    tabs,
+    keys: [PREFERENCES_KEY],
+    read,
+    write: ({ theme, zone, units }) => ({ [PREFERENCES_KEY]: { theme, zone: zone.name, units } }),
+    onChange({ theme }) {
+      if (theme === 'auto') delete root.dataset['theme'];
+      else root.dataset['theme'] = theme;
+    },
+    // A zone of the same name stays the same object.
+    merge: (next, { zone }) => (next.zone.name === zone.name ? { ...next, zone } : next),
+  });
+}
 
-  function take(next: Choice) {
-    if (next.theme === 'auto') delete root.dataset['theme'];
-    else root.dataset['theme'] = next.theme;
+export type Preferences = ReturnType<typeof createPreferences>;
+
+interface Stored<T> {
+  storage: KeptTexts;
+  /** the window, which receives the event `storage` when another tab changes the storage */
+  tabs: Pick<EventTarget, 'addEventListener'>;
+  /** keys of the storage */
+  keys: readonly string[];
+  read: (storage: KeptTexts) => T;
+  /** @returns the values to store, by key */
+  write: (value: T) => Record<string, unknown>;
+  onChange?: (next: T) => void;
+  /** combines what another tab stored with the value of this tab */
+  merge?: (next: T, now: T) => T;
+}
+
+/** Creates a value that this browser stores, and that other tabs change, too. */
+export function createStored<T extends object>({
+  storage,
+  tabs,
+  keys,
+  read,
+  write,
+  onChange = () => {},
+  merge = (next) => next,
+}: Stored<T>) {
+  const choice = signal(read(storage));
+  let known = textsOf(storage, keys);
+
+  function take(next: T) {
+    onChange(next);
     choice.value = next;
   }
 
   /**
-   * Adopts the preferences that another tab stored. A preference that this tab could not store stays until another tab stores
-   * preferences.
+   * Adopts the value that another tab stored. A value that this tab could not store stays until another tab stores one.
    */
   function readAgain() {
-    const texts = textsOf(storage);
+    const texts = textsOf(storage, keys);
     if (texts === known) return;
     known = texts;
-    const next = read(storage);
-    const { zone } = choice.peek();
-    take(next.zone.name === zone.name ? { ...next, zone } : next);
+    take(merge(read(storage), choice.peek()));
   }
 
   tabs.addEventListener('storage', readAgain);
   return {
     choice,
-    change(changes: Partial<Choice>) {
-      // Another tab may have stored a change whose event has not arrived yet, so the stored preferences are read first.
+    change(changes: Partial<T>) {
+      // Another tab may have stored a change whose event has not arrived yet, so the stored value is read first.
       readAgain();
       const next = { ...choice.peek(), ...changes };
-      const { theme, zone, units, signals, name } = next;
-      remember(storage, PREFERENCES_KEY, { theme, zone: zone.name, units });
-      remember(storage, SIGNALS_KEY, signals);
-      remember(storage, NAME_KEY, name);
-      known = textsOf(storage);
+      for (const [key, value] of Object.entries(write(next))) remember(storage, key, value);
+      known = textsOf(storage, keys);
       take(next);
     },
   };
 }
 
-export type Preferences = ReturnType<typeof createPreferences>;
-
-/** @returns all stored preferences as one text, for comparison; JSON has no line break */
-function textsOf(storage: KeptTexts): string {
+/** @returns all stored values as one text, for comparison; JSON has no line break */
+function textsOf(storage: KeptTexts, keys: readonly string[]): string {
   try {
-    return [PREFERENCES_KEY, SIGNALS_KEY, NAME_KEY].map((key) => storage.getItem(key)).join('\n');
+    return keys.map((key) => storage.getItem(key)).join('\n');
   } catch {
     return '';
   }
@@ -101,13 +119,10 @@ function textsOf(storage: KeptTexts): string {
 
 function read(storage: KeptTexts): Choice {
   const kept = recallMembers(storage, PREFERENCES_KEY);
-  const { sound, notification } = recallMembers(storage, SIGNALS_KEY);
   return {
     theme: kept.theme === 'light' || kept.theme === 'dark' ? kept.theme : 'auto',
     zone: kept.zone === 'utc' ? UTC : isNamedZone(kept.zone) ? createZone(kept.zone) : LOCAL,
     units: readUnits(kept.units),
-    signals: { sound: sound === true, notification: notification === true },
-    name: String(recall(storage, NAME_KEY) ?? ''),
   };
 }
 
@@ -148,37 +163,3 @@ export function remember(storage: KeptTexts, key: string, value: unknown) {
     // The error is ignored, because the page works without a storage.
   }
 }
-
-const COMPARISON_KEY = 'millrace.comparison';
-
-/**
- * Creates the list of sensors that the user selected for the comparison. The storage of this tab keeps the list, so that users
- * can select sensors in several views.
- */
-export function createComparison({ storage }: { storage: KeptTexts }) {
-  const refs = signal(readComparison(storage));
-
-  function set(next: string[]) {
-    if (next.join('\n') === refs.peek().join('\n')) return;
-    refs.value = next;
-    remember(storage, COMPARISON_KEY, next);
-  }
-
-  return {
-    refs,
-    set,
-    /** Adds a sensor to the comparison, or removes it. */
-    toggle(ref: string) {
-      const now = refs.peek();
-      if (now.includes(ref)) set(now.filter((each) => each !== ref));
-      else if (now.length < MOST_COMPARED) set([...now, ref]);
-    },
-  };
-}
-
-function readComparison(storage: KeptTexts): string[] {
-  const kept = recall(storage, COMPARISON_KEY);
-  return Array.isArray(kept) ? readRefs(new URLSearchParams(kept.map((ref) => ['s', String(ref)]))) : [];
-}
-
-export type Comparison = ReturnType<typeof createComparison>;

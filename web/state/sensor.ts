@@ -1,10 +1,10 @@
 import { useCallback, useEffect, useRef } from 'preact/hooks';
 import { nullIfMissing } from '../api/request.ts';
 import { keyOf } from '../api/stream/index.ts';
-import type { BaselineHour, DeviceEvent, LatestItem } from '../api/types.ts';
+import type { DeviceEvent, LatestItem } from '../api/types.ts';
 import { formatSpan } from '../format.ts';
+import { NOT_LIVE, OFFLINE, oldAfterMs, SILENT } from './cells.ts';
 import { useChanges, useQuery, useServices } from './hooks.ts';
-import { levelOf, NORMAL, NOT_LIVE, OFFLINE, oldAfterMs, SILENT } from './outliers.ts';
 import type { Stale } from './verdict.ts';
 
 const AGAIN = { refreshMs: 10_000 };
@@ -152,54 +152,4 @@ export function useOfflineAt(device: string): number | null {
 export function offlineAtOf(newest: DeviceEvent[]): number | null {
   const last = newest.find(({ kind }) => kind !== 'birth');
   return last?.kind === 'offline' ? Date.parse(last.ts) : null;
-}
-
-const HOUR_MS = 3_600_000;
-
-/** The deviation of the newest value of a sensor from its baseline. */
-interface Deviation {
-  mean: number;
-  /** standard deviation of the baseline, in the unit of the sensor */
-  deviation: number;
-  /** newest value minus mean; negative: the value is below the mean */
-  off: number;
-  /** state of the cell of the sensor on the wall */
-  cellState: number;
-}
-
-/**
- * Returns the deviation of the newest value of a sensor, as the server judges the value. The server learns baselines once a
- * day.
- *
- * @returns null: the value is not judged, or the baseline is unknown yet
- */
-export function useDeviation(item: LatestItem): Deviation | null {
-  const { client } = useServices();
-  const { device_id: device, sensor_id: sensor } = item;
-  const { data } = useQuery(
-    `baseline ${device}/${sensor}`,
-    (signal) => client.baseline(device, sensor, signal),
-    AGAIN,
-  );
-  return data && deviationOf(item, data.hours);
-}
-
-/**
- * Finds the deviation of a value by the baseline of its hour.
- *
- * @returns null: the hour of the value has no baseline
- */
-export function deviationOf(
-  { ts, value }: Pick<LatestItem, 'ts' | 'value'>,
-  hours: readonly BaselineHour[],
-): Deviation | null {
-  if (ts === null || value === null) return null;
-  const at = Date.parse(ts);
-  const hour = hours.find(({ ts: start }) => Date.parse(start) === at - (at % HOUR_MS));
-  if (!hour) return null;
-  const off = value - hour.mean;
-  // A sensor that was always constant has the standard deviation 0, so any other value has an infinite deviation.
-  const sigmas = off === 0 ? 0 : off / hour.deviation;
-  const { mean, deviation } = hour;
-  return { mean, deviation, off, cellState: NORMAL + levelOf(sigmas) };
 }

@@ -1,5 +1,5 @@
+import { NO_VALUE, NOT_LIVE, OFFLINE, SILENT } from '../state/cells.ts';
 import type { FleetSensor } from '../state/fleet.ts';
-import { NO_VALUE, NOT_LIVE, OFFLINE, SILENT } from '../state/outliers.ts';
 import { sensorValueText } from '../units.ts';
 import type { Palette, Scene } from './painter.ts';
 

@@ -1,26 +1,28 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { formatCount, formatCounted } from '../format.ts';
 import { OwnVerdictLine } from '../kit/navigation.tsx';
-import { useRefusedDevices } from '../state/device.ts';
+import { Slot, useJudgment } from '../kit/slots.tsx';
+import { CURRENT, NO_VALUE, NOT_LIVE, OFFLINE, SILENT } from '../state/cells.ts';
 import { MOST_SENSORS } from '../state/fleet.ts';
 import { useServices } from '../state/hooks.ts';
-import { NO_VALUE, NORMAL, NOT_JUDGED, NOT_LIVE, OFFLINE, SILENT, TO_BE_JUDGED } from '../state/outliers.ts';
 import { useStale } from '../state/verdict.ts';
-import { FleetOutliers, GroupWall } from './group-wall.tsx';
-import { OutlierList } from './outlier-list.tsx';
+import { LargeFleetList, StandsOutList } from './stands-out.tsx';
 import { Wall } from './wall.tsx';
 import './wall.css';
 import type { ReadonlySignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import type { FleetInfo } from '../api/types.ts';
+import type { Grouping, Judgment } from '../feature.ts';
 import type { FleetState } from '../state/fleet-state.ts';
 import { deviceCount } from '../state/fleet-state.ts';
-import type { Grouping } from './group-wall.tsx';
 
 const LARGE = 'M2.5 6V2.5H6M10 2.5h3.5V6M13.5 10v3.5H10M6 13.5H2.5V10';
 const SMALL = 'M6 2.5V6H2.5M13.5 6H10V2.5M10 13.5V10h3.5M2.5 10H6v3.5';
 
 const drawLegend = (legendRef: { current: HTMLUListElement | null }) => <Legend legendRef={legendRef} />;
+
+/** The wall of a fleet that is too large for a cell each. `by`: what a tile stands for */
+export type WallOfTiles = Pick<Judgment, 'GroupWall' | 'Ranking'> & { by: Grouping };
 
 /** Renders the wall with its legend and lists; `?full` shows the wall alone. */
 export function FleetWall({
@@ -34,12 +36,11 @@ export function FleetWall({
   /** numbers of devices and sensors, as the API counted them */
   info: FleetInfo | null;
   fleetState: ReadonlySignal<FleetState>;
-  /** whether a tile stands for a device or a site; null: one cell for each sensor */
-  grouping: Grouping | null;
+  /** the tiles of a fleet that is too large; null: one cell for each sensor */
+  grouping: WallOfTiles | null;
 }) {
   const stale = useStale();
   const isStale = stale !== null;
-  const refused = useRefusedDevices();
   const section = useRef<HTMLElement | null>(null);
   const { isFull, isKiosk, toggle } = useFullScreen(section);
 
@@ -47,7 +48,7 @@ export function FleetWall({
     <section class="panel wall" aria-label="Wall" ref={section} data-full={isFull} data-stale={isStale}>
       {isFull && <OwnVerdictLine />}
       <div class="wall-head">
-        <Counts info={info} grouping={grouping} />
+        <Counts info={info} grouping={grouping?.by ?? null} />
         {!isKiosk && (
           <button type="button" class="button quiet-button" onClick={toggle} aria-pressed={isFull}>
             <svg class="icon" viewBox="0 0 16 16" aria-hidden="true">
@@ -61,15 +62,15 @@ export function FleetWall({
         <div class="wall-main">
           {!isFull && children}
           {grouping ? (
-            <GroupWall by={grouping} isStale={isStale} isFull={isFull} />
+            <grouping.GroupWall by={grouping.by} isStale={isStale} isFull={isFull} />
           ) : (
-            <Wall legend={drawLegend} refused={refused} isStale={isStale} />
+            <Wall legend={drawLegend} isStale={isStale} />
           )}
         </div>
         {grouping ? (
-          <FleetOutliers info={info} refused={refused} isStale={isStale} />
+          <LargeFleetList info={info} isStale={isStale} Ranking={grouping.Ranking} />
         ) : (
-          <OutlierList fleetState={fleetState} refused={refused} isStale={isStale} />
+          <StandsOutList fleetState={fleetState} isStale={isStale} />
         )}
       </div>
     </section>
@@ -122,13 +123,7 @@ function useFleetFilter(isFull: boolean) {
   }, [live, type, site, isFull]);
 }
 
-const SCALE = Array.from({ length: 2 * NORMAL + 1 }, (_, cellState) => cellState);
 const OTHERS = [
-  {
-    cellState: NOT_JUDGED,
-    label: 'not judged yet',
-    title: `Nothing is known of what is usual for it: ${TO_BE_JUDGED}`,
-  },
   {
     cellState: SILENT,
     label: 'silent',
@@ -147,32 +142,29 @@ const OTHERS = [
   { cellState: NO_VALUE, label: 'no value yet', title: 'Announced, but nothing was measured so far' },
 ];
 
-const Legend = ({ legendRef }: { legendRef: { current: HTMLUListElement | null } }) => (
-  <ul class="wall-legend" ref={legendRef} aria-label="What the cells mean">
-    <li
-      class="wall-scale"
-      title="How far each value is from what is usual for its sensor at this hour of the week, by the history of four weeks"
-    >
-      <span>far below</span>
-      <span class="wall-scale-steps" aria-hidden="true">
-        {SCALE.map((cellState) => (
-          <i key={cellState} class="swatch" data-cell-state={cellState} />
-        ))}
-      </span>
-      <span>far above its usual</span>
-    </li>
-    {OTHERS.map(({ cellState, label, title }) => (
-      <li key={cellState} title={title}>
-        <i class="swatch" data-cell-state={cellState} aria-hidden="true" />
-        {label}
-      </li>
-    ))}
-    <li title="The API refuses what its device sends: see the dead letters">
-      <i class="wall-refused" aria-hidden="true" />
-      refused
-    </li>
-  </ul>
+const LegendEntry = ({ cellState, label, title }: (typeof OTHERS)[number]) => (
+  <li title={title}>
+    <i class="swatch" data-cell-state={cellState} aria-hidden="true" />
+    {label}
+  </li>
 );
+
+const CurrentLegend = () => (
+  <LegendEntry cellState={CURRENT} label="current" title="Its newest value is not old" />
+);
+
+function Legend({ legendRef }: { legendRef: { current: HTMLUListElement | null } }) {
+  const Judged = useJudgment()?.Legend ?? CurrentLegend;
+  return (
+    <ul class="wall-legend" ref={legendRef} aria-label="What the cells mean">
+      <Judged />
+      {OTHERS.map((entry) => (
+        <LegendEntry key={entry.cellState} {...entry} />
+      ))}
+      <Slot name="wallLegend" />
+    </ul>
+  );
+}
 
 /** Returns the size of the wall that the address names: `?full` gives the wall the whole window, `?kiosk` also hides its buttons. */
 export function wallSize(query: URLSearchParams): { isFull: boolean; isKiosk: boolean } {

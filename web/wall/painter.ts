@@ -1,5 +1,5 @@
+import { CELL_STATES } from '../state/cells.ts';
 import type { FleetSensor } from '../state/fleet.ts';
-import { CELL_STATES } from '../state/outliers.ts';
 import type { UnitChoices } from '../units.ts';
 import { drawCard, fill, SHAPES } from './cells.ts';
 import type { Layout } from './layout.ts';

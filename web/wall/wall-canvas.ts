@@ -1,9 +1,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Judge } from '../state/cells.ts';
+import { OFFLINE, SILENT } from '../state/cells.ts';
 import type { Fleet, FleetDevice, FleetSensor } from '../state/fleet.ts';
 import { useServices } from '../state/hooks.ts';
 import type { Matcher } from '../state/lists.ts';
 import { sensorMatcher, sorted } from '../state/lists.ts';
-import { isFarOff, OFFLINE, SILENT } from '../state/outliers.ts';
 import type { UnitChoices } from '../units.ts';
 import { layOut } from './layout.ts';
 import type { Palette } from './painter.ts';
@@ -204,7 +205,7 @@ export function useWallCanvas() {
   const canvas = useRef<HTMLCanvasElement | null>(null);
   const legend = useRef<HTMLUListElement | null>(null);
   const picture = useRef<WallCanvas | null>(null);
-  const matcher = matcherOf(query);
+  const matcher = matcherOf(query, live.fleet.judge);
   const matches = useRef(matcher);
   matches.current = matcher;
   const filters = WALL_FILTERS.map((name) => query.get(name)).join('\n');
@@ -328,8 +329,8 @@ export function useReturn(onReturn: (sensor: FleetSensor) => void): { current: H
 /** The kind of fault that the parameter `look` of the address selects. */
 type Fault = 'far' | 'silent' | 'offline';
 
-const FAULTS: Record<Fault, Matcher> = {
-  far: (sensor) => sensor.cellState < SILENT && isFarOff(sensor),
+const FAULTS: Record<Fault, (sensor: FleetSensor, judge: Judge) => boolean> = {
+  far: ({ cellState, sigmas }, judge) => cellState < SILENT && judge.isFar(sigmas),
   silent: ({ cellState }) => cellState === SILENT,
   offline: ({ cellState }) => cellState === OFFLINE,
 };
@@ -342,10 +343,10 @@ const WALL_FILTERS = ['name', 'type', 'site', 'look', 'state'];
  *
  * @returns null: all sensors match
  */
-export function listMatcherOf(query: URLSearchParams): Matcher | null {
+export function listMatcherOf(query: URLSearchParams, judge: Judge): Matcher | null {
   const filters = new URLSearchParams(query);
   filters.delete('look');
-  return matcherOf(filters);
+  return matcherOf(filters, judge);
 }
 
 /**
@@ -353,7 +354,7 @@ export function listMatcherOf(query: URLSearchParams): Matcher | null {
  *
  * @returns null: all sensors match
  */
-export function matcherOf(query: URLSearchParams): Matcher | null {
+export function matcherOf(query: URLSearchParams, judge: Judge): Matcher | null {
   const matches = sensorMatcher(query);
   const [look, state] = ['look', 'state'].map((name) => query.get(name) ?? '');
   if (!(matches || look || state)) return null;
@@ -361,5 +362,5 @@ export function matcherOf(query: URLSearchParams): Matcher | null {
   return (sensor) =>
     (!matches || matches(sensor)) &&
     (!state || sensor.device.presence === state) &&
-    (!isFaulty || isFaulty(sensor));
+    (!isFaulty || isFaulty(sensor, judge));
 }

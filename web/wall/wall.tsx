@@ -1,33 +1,30 @@
 import type { ComponentChildren } from 'preact';
 import { useCallback, useRef, useState } from 'preact/hooks';
-import { keyOf } from '../api/stream/index.ts';
-import { formatAge, formatCount, formatCounted, formatNumber, NOTHING } from '../format.ts';
+import { formatAge, formatCount, formatCounted, NOTHING } from '../format.ts';
+import { Slot, useJudgment } from '../kit/slots.tsx';
 import { sensorHref, withQuery } from '../routes.ts';
-import { useActiveAlarms } from '../state/alarms.ts';
+import { describeOldCell } from '../state/cells.ts';
 import { useChanges, useServices } from '../state/hooks.ts';
-import { describeCellState, levelOf, NOT_JUDGED } from '../state/outliers.ts';
 import { stateText } from '../states.ts';
 import { writeValue } from '../units.ts';
 import { useReturn, useWallCanvas } from './wall-canvas.ts';
 import './wall.css';
-import type { RefusedDevice } from '../api/types.ts';
+import type { Judgment } from '../feature.ts';
 import type { FleetSensor } from '../state/fleet.ts';
 import type { UnitChoices } from '../units.ts';
-import type { Box, Heading, WallCanvas } from './wall-canvas.ts';
+import type { Box, Heading } from './wall-canvas.ts';
 
 /**
  * Renders the wall of all sensors, one cell for each sensor, by site and device. A cell leads to the page of its sensor.
  *
- * @param props `legend`: element below the wall from which the wall reads its colors; `refused`: devices whose messages are
- *   refused; `isStale`: no values arrive
+ * @param props `legend`: element below the wall from which the wall reads its colors; `isStale`: no
+ *   values arrive
  */
 export function Wall({
   legend: drawLegend,
-  refused,
   isStale,
 }: {
   legend: (ref: { current: HTMLUListElement | null }) => ComponentChildren;
-  refused: RefusedDevice[];
   isStale: boolean;
 }) {
   const { router } = useServices();
@@ -90,8 +87,7 @@ export function Wall({
           {arranged.headings.map((heading) => (
             <SiteHeading key={heading.name ?? ''} heading={heading} />
           ))}
-          <AlarmMarks picture={picture.current} arranged={arranged} />
-          <RefusedMarks picture={picture.current} arranged={arranged} refused={refused} />
+          <Slot name="wallMarks" picture={picture.current} arranged={arranged} />
           {pointed && box && (
             <>
               <a
@@ -124,50 +120,6 @@ export function Wall({
 
 const hrefOf = ({ id, name, device }: FleetSensor) =>
   sensorHref(device.id, id, { device: device.name, sensor: name });
-
-/** Maximum number of marks of each kind on the wall. The list next to the wall shows the full number. */
-const MOST_MARKS = 500;
-
-/** `arranged`: changes with the places of the cells. A component with signals is drawn again only if one of its props changes. */
-type Places = { picture: WallCanvas | null; arranged: unknown };
-
-/** Marks the cells of the sensors with open alarms. */
-function AlarmMarks({ picture }: Places) {
-  const { live } = useServices();
-  const alarms = useActiveAlarms()?.alarms ?? [];
-  return alarms.slice(0, MOST_MARKS).map(({ alarm_id, device_id, sensor_id, severity }) => {
-    const sensor = live.fleet.sensors.get(keyOf({ device_id, sensor_id }));
-    const box = sensor && picture?.boxOf(sensor);
-    if (!box) return null;
-    return (
-      <i
-        key={alarm_id}
-        class="wall-alarm"
-        data-critical={severity === 'critical'}
-        aria-hidden="true"
-        style={{ left: `${box.x + box.width}px`, top: `${box.y}px` }}
-      />
-    );
-  });
-}
-
-/** Marks the cells of devices whose messages are refused. */
-function RefusedMarks({ picture, refused }: Places & { refused: RefusedDevice[] }) {
-  const { live } = useServices();
-  const sensors = refused.flatMap(({ device_id }) => live.fleet.devices.get(device_id)?.sensors ?? []);
-  return sensors.slice(0, MOST_MARKS).map((sensor) => {
-    const box = picture?.boxOf(sensor);
-    if (!box) return null;
-    return (
-      <i
-        key={sensor.key}
-        class="wall-refused"
-        aria-hidden="true"
-        style={{ left: `${box.x}px`, top: `${box.y + box.height}px` }}
-      />
-    );
-  });
-}
 
 function SiteHeading({ heading: { name, sensors, devices, x, y, width } }: { heading: Heading }) {
   const { router } = useServices();
@@ -213,7 +165,8 @@ function Pointed({
   const now = clock.time.value;
   useChanges(live.watch);
   const { units: choices } = preferences.choice.value;
-  const facts = { sensor, now, choices, isStale };
+  const judgment = useJudgment();
+  const facts = { sensor, now, choices, isStale, judgment };
   const first = useRef({ sensor, words: '' });
   // Each cell is announced once. Announcing a value that changes each second would interrupt the screen reader again
   // and again.
@@ -245,6 +198,7 @@ interface Facts {
   choices: UnitChoices;
   /** whether no values arrive, so that the value is old */
   isStale: boolean;
+  judgment: Judgment | undefined;
 }
 
 /** Size of a card in px. */
@@ -283,8 +237,10 @@ function inWords(facts: Facts): string {
 }
 
 /** Returns the text of the judgment of the newest value. An old value is not judged. */
-const judgementOf = ({ sensor, isStale }: Facts) =>
-  isStale ? 'Old: no values arrive' : `${describeCellState(sensor.cellState)}${usualOf(sensor)}`;
+const judgementOf = ({ sensor, isStale, judgment }: Facts) =>
+  isStale
+    ? 'Old: no values arrive'
+    : (describeOldCell(sensor.cellState) ?? judgment?.describe(sensor) ?? 'Current');
 
 function writtenOf(sensor: FleetSensor, choices: UnitChoices): { number: string; unit: string } {
   const state = stateText(sensor, sensor.value);
@@ -292,9 +248,3 @@ function writtenOf(sensor: FleetSensor, choices: UnitChoices): { number: string;
 }
 
 const ageOf = ({ at }: FleetSensor, now: number) => (at === 0 ? NOTHING : formatAge(now - at));
-
-/** @returns text about the deviation of the value from the baseline */
-function usualOf({ cellState, sigmas }: FleetSensor): string {
-  if (cellState >= NOT_JUDGED || sigmas === null || Math.abs(levelOf(sigmas)) <= 1) return '';
-  return `, by ${formatNumber(Math.abs(sigmas), 1)} deviations`;
-}

@@ -32,7 +32,6 @@ export const alarmsFeature = defineFeature({
   },
   channels: CHANNELS,
   messages: { Alarm, AlarmMessage },
-  views: ['/alarms'],
   announced: { [KIND]: ({ session }) => createFindChange(new AlarmStore(session)) },
   routes: [...ruleRoutes, ...routes],
   create(core) {

@@ -9,7 +9,6 @@ const BUSY = 'This process serves as many readers of changes as it can; try agai
 
 export const changesFeature = defineFeature({
   name: 'changes',
-  views: ['/changes'],
   routes,
   create: () => ({ deps: { changeReaders: createConcurrencyLimit(MAX_READERS, BUSY) } }),
 });

@@ -6,7 +6,6 @@ import { SCHEMAS } from './schemas.ts';
 
 export const deadLettersFeature = defineFeature({
   name: 'dead-letters',
-  views: ['/dead-letters'],
   tags: { 'dead-letters': 'Messages with refused measurements, and the reasons.' },
   schemas: SCHEMAS,
   parameters: {

@@ -15,7 +15,6 @@ const BUSY = 'This process imports as many files as it can; try again later.';
 export const importFeature = defineFeature({
   name: 'import',
   settings: [IMPORT_SETTINGS],
-  views: ['/import'],
   schemas: SCHEMAS,
   routes,
   create: ({ config, metrics: { declare } }) => ({

@@ -35,8 +35,6 @@ export interface Contract {
   routes?: Route[];
   /** events of the live stream, by name */
   events?: Record<string, StreamEvent>;
-  /** addresses of the dashboard, as Express writes them */
-  views?: string[];
   /** topics of `/asyncapi.json`, by id */
   channels?: Record<string, Channel>;
   /** schemas of payloads that only MQTT carries, by their names in the document */

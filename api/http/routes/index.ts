@@ -7,7 +7,6 @@ import type { Contract } from '../contract/openapi.ts';
 import { TAGS } from '../contract/operation.ts';
 import { MESSAGES, PAYLOADS } from '../contract/payloads.ts';
 import { SCHEMAS } from '../contract/schemas/index.ts';
-import { VIEWS } from '../dashboard.ts';
 import type { BrokerAddress } from '../items.ts';
 import type { Route, RouteContext } from '../route.ts';
 import type { Stream } from '../stream/index.ts';
@@ -61,6 +60,5 @@ export const CORE_CONTRACT: Contract = {
   routes: [...API_ROUTES, ...service.routes, ...service.documentRoutes],
   events: latest.EVENTS,
   channels: CHANNELS,
-  views: VIEWS,
   messages: MESSAGES,
 };

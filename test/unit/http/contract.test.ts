@@ -5,7 +5,7 @@ import { CONTRACTS, ROUTES } from '../../../api/features/index.ts';
 import { asyncApiDocument } from '../../../api/http/contract/asyncapi.ts';
 import { openApiDocument } from '../../../api/http/contract/openapi.ts';
 import { kafkaTopics } from '../../../tools/reference/kafka-topics.ts';
-import { webTypes } from '../../../tools/reference/web-types.ts';
+import { webTypeFiles } from '../../../tools/reference/web-types.ts';
 import type { Json } from '../../support/json.ts';
 
 const document = openApiDocument(CONTRACTS, { version: '1.2.3', guarded: true });
@@ -104,9 +104,12 @@ test('OpenAPI: every schema of the document is used in it', () => {
   expect([...referred].sort()).toEqual(Object.keys(document.components.schemas).sort());
 });
 
-test('Types of the dashboard: equal the OpenAPI document (npm run docs:reference writes them)', async () => {
-  expect(readFileSync('web/api/schemas.ts', 'utf8')).toBe(await webTypes());
-});
+test.each(Object.entries(webTypeFiles()))(
+  'Types of the dashboard, %s: equal the OpenAPI document (npm run docs:reference writes them)',
+  async (path, generate) => {
+    expect(readFileSync(path, 'utf8')).toBe(await generate());
+  },
+);
 
 // openapi-python-client and openapi-typescript have these limits. `npm run test:contract` runs both.
 test('OpenAPI for client generators: one JSON body type, JSON before text, and schemas without additional members', () => {

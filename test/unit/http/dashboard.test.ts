@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import express from 'express';
 import { createDashboard } from '../../../api/http/dashboard.ts';
+import { FEATURES } from '../../../web/features/index.ts';
 import { listening } from '../../support/http/listening.ts';
 
 const page = readFileSync(new URL('../../../dist/web/index.html', import.meta.url), 'utf8');
@@ -54,6 +55,22 @@ test.each(['/', '/devices/a', '/devices/a%2Fb/sensors/c%20d'])('Dashboard page %
   expect(response.status).toBe(200);
   expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
   expect(await response.text()).toBe(page);
+});
+
+test('Dashboard page of each feature that the build lists: 200, and 405 for POST; of a feature that it does not list: 404', async () => {
+  const pages: string[] = JSON.parse(
+    readFileSync(new URL('../../../dist/web/pages.json', import.meta.url), 'utf8'),
+  );
+  expect(pages).toEqual(FEATURES.flatMap(({ name, page }) => (page ? [name] : [])).sort());
+  const html = { headers: { Accept: 'text/html' } };
+  for (const name of pages) {
+    const response = await fetch(`${base}/${name}`, html);
+    expect(response.status).toBe(200);
+    expect(await response.text()).toBe(page);
+    expect((await fetch(`${base}/${name}`, { method: 'POST' })).status).toBe(405);
+    expect((await fetch(`${base}/${name}/more`, html)).status).toBe(404);
+  }
+  expect((await fetch(`${base}/no-feature`, html)).status).toBe(404);
 });
 
 test('Dashboard: Content-Security-Policy: it allows only files of the dashboard and the inline script of the page', async () => {

@@ -11,7 +11,7 @@ export function createConnection({
   EventSource,
   onItems,
   onStats,
-  onAlarm,
+  onEvent,
   onStatus,
   onRefused,
 }: {
@@ -20,12 +20,13 @@ export function createConnection({
   onItems: (text: string, event: { isSnapshot: boolean; isLast: boolean }) => void;
   /** receives the JSON of the event */
   onStats: (text: string) => void;
-  /** receives the JSON of the event */
-  onAlarm: (text: string) => void;
+  /** receives the JSON of an event of a kind that was passed to `listen` */
+  onEvent: (name: string, text: string) => void;
   onStatus: (status: StreamStatus) => void;
   /** is called when the API refuses the request; the session may have ended */
   onRefused: () => void;
 }) {
+  const names = new Set<string>();
   let source: EventSource | null = null;
   let address = '';
   let wasLive = false;
@@ -49,7 +50,7 @@ export function createConnection({
     opened.addEventListener('snapshot', (event) => received(() => passItems(event, true)));
     opened.addEventListener('delta', (event) => received(() => passItems(event)));
     opened.addEventListener('stats', (event) => received(() => onStats(event.data)));
-    opened.addEventListener('alarm', (event) => received(() => onAlarm(event.data)));
+    for (const name of names) receive(opened, name);
     opened.addEventListener('error', () => {
       reportLost();
       // An EventSource reconnects by itself, except after a refused request (not 200).
@@ -58,6 +59,10 @@ export function createConnection({
       retryLater();
     });
     silenceTimer = setTimeout(startAgain, SILENCE_MS);
+  }
+
+  function receive(opened: EventSource, name: string) {
+    opened.addEventListener(name, (event) => received(() => onEvent(name, event.data)));
   }
 
   function received(handle?: () => void) {
@@ -94,6 +99,12 @@ export function createConnection({
   }
 
   return {
+    /** @param name kind of event that is received from now on */
+    listen(name: string) {
+      if (names.has(name)) return;
+      names.add(name);
+      if (source) receive(source, name);
+    },
     /** Opens the stream at an address, which begins with a snapshot. An earlier stream ends. */
     open(next: string) {
       address = next;

@@ -25,7 +25,7 @@ interface Tab {
 
 /**
  * Shares one event stream among the tabs of a browser, because a browser opens at most six connections to a host. The stream
- * has what the shown tabs need together. Hidden tabs get only statistics, alarms and the status.
+ * has what the shown tabs need together. Hidden tabs get only statistics, further events and the status.
  */
 export class StreamHub {
   #tabs = new Map<unknown, Tab>();
@@ -57,7 +57,7 @@ export class StreamHub {
         this.#stats = { text, at: clock() };
         this.#postAll({ type: 'stats', text });
       },
-      onAlarm: (text) => this.#postAll({ type: 'alarm', text }),
+      onEvent: (name, text) => this.#postAll({ type: 'event', name, text }),
       onStatus: (status) => this.#setStatus(status),
       onRefused: () => this.#postAll({ type: 'refused' }),
     });
@@ -79,6 +79,7 @@ export class StreamHub {
       state.isShown !== tab.state.isShown ||
       (state.target === null) !== (tab.state.target === null);
     this.#tabs.set(key, tab);
+    for (const name of state.events ?? []) this.#connection.listen(name);
     tab.renewedAt = this.#clock();
     tab.state = state;
     if (state.wants !== undefined && state.target) tab.has = selectorOf(state.target);

@@ -1,4 +1,4 @@
-import type { AlarmMessage, StatsEvent } from '../types.ts';
+import type { StatsEvent } from '../types.ts';
 import type { StreamStatus } from './connection.ts';
 import type { Connect, HubMessage, TabState, Transport } from './messages.ts';
 import { RENEW_MS } from './messages.ts';
@@ -20,8 +20,8 @@ export interface StreamListeners {
   /** receives the JSON of newest values; `isLast`: the event completes a snapshot */
   onItems: (text: string, isLast: boolean) => void;
   onStats: (stats: StatsEvent) => void;
-  /** is called when any alarm changes */
-  onAlarm?: (message: AlarmMessage) => void;
+  /** is called at each event of a further kind */
+  onEvent?: (name: string) => void;
   onStatus: (status: StreamStatus) => void;
   /** is called when the API refuses the request; the session may have ended */
   onRefused: () => void;
@@ -30,11 +30,13 @@ export interface StreamListeners {
 /**
  * The event stream of a tab, which takes part in the stream that all tabs share.
  *
- * @param options `ways`: ways to share the stream, the best first; if one fails, the next is used
+ * @param options `ways`: ways to share the stream, the best first; if one fails, the next is used; `events`: further kinds
+ *   of events
  */
 export class Stream {
   readonly #ways: readonly Connect[];
   readonly #page: Page;
+  readonly #events: readonly string[];
   readonly #listeners: StreamListeners;
   #target: Target | null = null;
   #transport: Transport | null = null;
@@ -61,14 +63,20 @@ export class Stream {
   readonly #send = (wants?: TabState['wants']) => {
     clearTimeout(this.#renewTimer);
     const isShown = !this.#page.document.hidden;
-    this.#transport?.post({ target: this.#target, isShown, wants });
+    this.#transport?.post({ target: this.#target, isShown, wants, events: this.#events });
     const isActive = isShown && this.#target !== null;
     if (isActive) this.#renewTimer = setTimeout(this.#send, RENEW_MS);
     if (!isActive || wants !== undefined) this.#expectAnswer();
   };
 
-  constructor({ ways, page, ...listeners }: { ways: readonly Connect[]; page: Page } & StreamListeners) {
+  constructor({
+    ways,
+    page,
+    events = [],
+    ...listeners
+  }: { ways: readonly Connect[]; page: Page; events?: readonly string[] } & StreamListeners) {
     this.#ways = ways;
+    this.#events = events;
     this.#page = page;
     this.#listeners = listeners;
     page.document.addEventListener('visibilitychange', () => {
@@ -126,7 +134,7 @@ export class Stream {
     if (message.type === 'status') this.#setStatus(message.status);
     else if (message.type === 'items') this.#listeners.onItems(message.text, message.isLast);
     else if (message.type === 'stats') this.#listeners.onStats(JSON.parse(message.text));
-    else if (message.type === 'alarm') this.#listeners.onAlarm?.(JSON.parse(message.text));
+    else if (message.type === 'event') this.#listeners.onEvent?.(message.name);
     else this.#listeners.onRefused();
   }
 

@@ -6,16 +6,18 @@ export interface TabState {
   /** null: the tab needs no stream */
   target: Target | null;
   isShown: boolean;
+  /** further kinds of events that the tab reads; equal for all tabs of a version */
+  events?: readonly string[];
   /** `snapshot`: the tab needs all values of the target; `fresh`: the API must send them again */
   wants?: 'snapshot' | 'fresh' | undefined;
 }
 
-/** A message to a tab. `items`, `stats` and `alarm` carry JSON of the API. */
+/** A message to a tab. `items`, `stats` and `event` carry JSON of the API. */
 export type HubMessage =
   | { type: 'status'; status: StreamStatus }
   | { type: 'items'; text: string; isLast: boolean }
   | { type: 'stats'; text: string }
-  | { type: 'alarm'; text: string }
+  | { type: 'event'; name: string; text: string }
   | { type: 'refused' };
 
 /** Interval in ms in which a tab repeats its state. */

@@ -1,6 +1,5 @@
 import { useMemo, useRef } from 'preact/hooks';
 import { problemWords } from '../../api/request.ts';
-import { useMarks } from '../../chart/marks.ts';
 import { emptyShape } from '../../chart/shape.ts';
 import { TimeChart } from '../../chart/signal-chart.tsx';
 import { clockWords, formatDateTime, formatDuration, formatTime, formatZone, NOTHING } from '../../format.ts';
@@ -22,7 +21,8 @@ import '../../kit/tables.css';
 import './device.css';
 import type { ReadonlySignal, Signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import type { Annotation, DeviceInfo, Presence } from '../../api/types.ts';
+import type { Plugin } from 'uplot';
+import type { DeviceInfo, Presence } from '../../api/types.ts';
 import type { Gutter } from '../../chart/options.ts';
 import type { Shape } from '../../chart/shape.ts';
 import type { useWindow } from '../../chart/window.ts';
@@ -188,7 +188,7 @@ const EmptyRow = () => (
 export function EventStrip({
   device,
   newest,
-  annotations,
+  plugins: marks,
   stale,
   time,
   cursorKey,
@@ -199,8 +199,8 @@ export function EventStrip({
   device: DeviceInfo;
   /** time of the newest known event */
   newest: string | null;
-  /** annotations of the device and of the installation */
-  annotations: Annotation[];
+  /** draw marks in the band; the array stays the same while the view exists */
+  plugins: readonly Plugin[];
   /** the reason why the values of the page are old; null: the values are current */
   stale: Stale | null;
   time: ReturnType<typeof useWindow>;
@@ -220,7 +220,6 @@ export function EventStrip({
   const drawn = { ...band, now: bounds.now, staleSince: stale?.since ?? null };
   const current = useRef(drawn);
   current.current = drawn;
-  const marks = useMarks(annotations, zone);
   const plugins = useMemo(() => {
     const onCursor = (ts: number | null) => {
       cursor.value = ts;

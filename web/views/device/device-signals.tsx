@@ -4,7 +4,6 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { createLimit } from '../../api/client.ts';
 import { problemWords } from '../../api/request.ts';
 import { keyOf } from '../../api/stream/index.ts';
-import { Annotations, useAnnotations } from '../../chart/annotations.tsx';
 import type { NamedShape } from '../../chart/downloads.tsx';
 import { ChartDownloads } from '../../chart/downloads.tsx';
 import { createGutter, REACH } from '../../chart/options.ts';
@@ -18,6 +17,7 @@ import { WindowBar } from '../../chart/window-bar.tsx';
 import { formatNumber, formatUnit, hueOf } from '../../format.ts';
 import { Age, TypeDot, Value } from '../../kit/figure.tsx';
 import { useIsOutage } from '../../kit/notice.tsx';
+import { useChartParts } from '../../kit/slots.tsx';
 import { itemHref } from '../../routes.ts';
 import { byUnit } from '../../state/device.ts';
 import { ServicesContext, useChanges, useServices } from '../../state/hooks.ts';
@@ -55,8 +55,15 @@ export function DeviceSignals({
   );
   const cursor = useSignal<number | null>(null);
   const time = useWindow(newestSample(items));
-  const devices = useMemo(() => [device.device_id], [device.device_id]);
-  const notes = useAnnotations(devices, time.settled);
+  const parts = useChartParts({
+    devices: [device.device_id],
+    sensor: null,
+    device: { id: device.device_id, name: device.name ?? device.device_id },
+    range: time.settled,
+    at: time.window.to,
+  });
+  const lists = parts.map(({ plugins }) => plugins);
+  const plugins = useMemo(() => lists.flat(), lists);
   const intervals = useMemo(
     () => new Map(device.sensors.map(({ sensor_id, interval_ms }) => [sensor_id, interval_ms])),
     [device.sensors],
@@ -74,13 +81,7 @@ export function DeviceSignals({
           The cursor is shared by all of these charts. Keys: arrows walk along the line, plus and minus zoom,
           arrows with Shift pan, 0 goes back.
         </p>
-        <EventStrip
-          device={device}
-          newest={newestEvent}
-          annotations={notes.annotations}
-          stale={stale}
-          {...linked}
-        />
+        <EventStrip device={device} newest={newestEvent} plugins={plugins} stale={stale} {...linked} />
         {byUnit(items).map((group) => (
           <ul key={group.label} class="signal-group">
             {group.items.map((item) => (
@@ -102,15 +103,7 @@ export function DeviceSignals({
           />
         )}
       </section>
-      <Annotations
-        annotations={notes.annotations}
-        missing={notes.missing}
-        isKnown={notes.isKnown}
-        problem={notes.problem}
-        device={{ id: device.device_id, name: device.name ?? device.device_id }}
-        at={time.window.to}
-        onChange={notes.reload}
-      />
+      {parts.map(({ panel }) => panel)}
     </ServicesContext.Provider>
   );
 }

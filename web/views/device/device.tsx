@@ -1,10 +1,11 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { formatCount, formatCounted } from '../../format.ts';
-import { DeviceMissing, DeviceTitle, UnreadAlarms } from '../../kit/device-title.tsx';
+import { DeviceMissing, DeviceTitle } from '../../kit/device-title.tsx';
 import { FilterField } from '../../kit/list-controls.tsx';
 import { Breadcrumbs } from '../../kit/navigation.tsx';
 import { Notice, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
 import { COLUMNS_OF_DEVICE, SensorTable } from '../../kit/sensor-table.tsx';
+import { Slot } from '../../kit/slots.tsx';
 import { withQuery } from '../../routes.ts';
 import { chooseSensors, needsChoice, useDevice } from '../../state/device.ts';
 import { useDeviceEvents } from '../../state/device-events.ts';
@@ -44,7 +45,7 @@ export function DeviceView({ device: asked }: { device: string }) {
         ]}
       />
       {slow && <SlowLine />}
-      {!missing && <UnreadAlarms />}
+      {!missing && <Slot name="deviceNote" />}
       {missing ? (
         <DeviceMissing device={asked} />
       ) : (

@@ -1,8 +1,8 @@
 import { useCallback, useEffect, useMemo, useRef } from 'preact/hooks';
-import type { DeviceItem, FleetInfo, RefusedDevice } from '../../api/types.ts';
+import type { DeviceItem, FleetInfo } from '../../api/types.ts';
 import { formatCount, NOTHING } from '../../format.ts';
 import { Choice } from '../../kit/controls.tsx';
-import { AlarmMark, DeviceState, Refusals, UnreadAlarms } from '../../kit/device-title.tsx';
+import { DeviceState } from '../../kit/device-title.tsx';
 import { Age } from '../../kit/figure.tsx';
 import { FirstSteps } from '../../kit/first-steps.tsx';
 import {
@@ -14,8 +14,9 @@ import {
   usePages,
 } from '../../kit/list-controls.tsx';
 import { NoDevice, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
+import { Slot } from '../../kit/slots.tsx';
 import { deviceHref, withQuery } from '../../routes.ts';
-import { lastSeenAt, useRefusedDevices } from '../../state/device.ts';
+import { lastSeenAt } from '../../state/device.ts';
 import { deviceCount } from '../../state/fleet-state.ts';
 import { useServices } from '../../state/hooks.ts';
 import {
@@ -30,7 +31,6 @@ import {
   UNSORTED,
   useDevices,
 } from '../../state/lists.ts';
-import { useMay } from '../../state/session.ts';
 import { useStale } from '../../state/verdict.ts';
 import '../../kit/tables.css';
 import type { Sorting } from '../../state/lists.ts';
@@ -44,7 +44,6 @@ export function DeviceList({ fleet }: { fleet: FleetInfo | null }) {
   const { router } = useServices();
   const place = router.place.value;
   const { query } = place;
-  const mayImport = useMay('ingest');
   const total = fleet && deviceCount(fleet);
   const { data, problem, loading, slow, reload, isHeld } = useDevices(query, total);
   const sorting = sortingOf(query, DEVICE_COLUMNS);
@@ -72,14 +71,10 @@ export function DeviceList({ fleet }: { fleet: FleetInfo | null }) {
       <section id="devices" class="panel" aria-label="Devices" ref={list} tabIndex={-1}>
         <div class="list-head">
           <ListSwitch />
-          {mayImport && (
-            <a class="button" href="/import">
-              Import a file …
-            </a>
-          )}
+          <Slot name="listAction" />
         </div>
         {slow && <SlowLine />}
-        <UnreadAlarms />
+        <Slot name="deviceNote" />
         {problem ? (
           <ProblemNotice
             problem={problem}
@@ -243,7 +238,6 @@ function DeviceTable({
 }) {
   const isStale = useStale() !== null;
   const sortValueOf = useSortValue(sorting.by);
-  const refused = new Map(useRefusedDevices().map((device) => [device.device_id, device]));
   return (
     <table class="devices" aria-busy={busy}>
       <caption class="visually-hidden">Devices</caption>
@@ -259,13 +253,7 @@ function DeviceTable({
       <tbody>
         {items
           ? sorted(items, sortValueOf, sorting.down).map((device) => (
-              <DeviceRow
-                key={device.device_id}
-                device={device}
-                refusals={refused.get(device.device_id) ?? null}
-                isOld={isStale}
-                siteHref={siteHref}
-              />
+              <DeviceRow key={device.device_id} device={device} isOld={isStale} siteHref={siteHref} />
             ))
           : Array.from({ length: expected }, (_, index) => <EmptyRow key={index} />)}
       </tbody>
@@ -275,13 +263,10 @@ function DeviceTable({
 
 const DeviceRow = ({
   device,
-  refusals,
   isOld,
   siteHref,
 }: {
   device: DeviceItem;
-  /** refused measurements of the device; null: there are none */
-  refusals: RefusedDevice | null;
   /** whether no values arrive, so that the state is the last known one */
   isOld: boolean;
   siteHref: (site: string) => string;
@@ -300,9 +285,8 @@ const DeviceRow = ({
           </>
         )}
         {label && <span class="row-label">{label}</span>}
-        <span class="device-refusals">
-          <AlarmMark device={device_id} />
-          {refusals && <Refusals refusals={refusals} online={state === 'online'} />}
+        <span class="device-marks">
+          <Slot name="deviceMark" device={device_id} isOnline={state === 'online'} isFact={false} />
         </span>
         <span class="under">{site}</span>
       </th>

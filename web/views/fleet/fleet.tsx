@@ -3,13 +3,13 @@ import { useEffect } from 'preact/hooks';
 import type { FleetInfo } from '../../api/types.ts';
 import { formatCount, formatCounted, formatMs, formatRate } from '../../format.ts';
 import { Figure, Sparkline } from '../../kit/figure.tsx';
+import { useJudgment } from '../../kit/slots.tsx';
 import type { FleetState } from '../../state/fleet-state.ts';
 import { sensorsOnline, useFleetInfo, useFleetState } from '../../state/fleet-state.ts';
 import { useServices, useTitle } from '../../state/hooks.ts';
 import { useRecentStats } from '../../state/live.ts';
 import { useStale } from '../../state/verdict.ts';
 import { FleetWall, wallSize } from '../../wall/fleet-wall.tsx';
-import { groupingOf } from '../../wall/group-wall.tsx';
 import { DeviceFilters, DeviceList } from './device-list.tsx';
 import { SensorFilters, SensorList } from './sensor-list.tsx';
 
@@ -21,8 +21,10 @@ export function FleetView() {
   const info = useFleetInfo(fleetState);
   useTitle('Fleet');
   const filter = { type: query.get('type'), site: query.get('site') };
-  const grouping = info && groupingOf(info, filter);
-  useEffect(() => (grouping ? live.followFigures() : live.follow({})), [live, grouping]);
+  const judgment = useJudgment();
+  const by = (info && judgment?.groupingOf(info, filter)) ?? null;
+  const grouping = judgment && by !== null ? { ...judgment, by } : null;
+  useEffect(() => (by ? live.followFigures() : live.follow({})), [live, by]);
   const isDevices = query.get('show') === 'devices';
   const isEmpty = info?.sensors === 0 && live.fleet.sensors.size === 0;
   const isFull = wallSize(query).isFull && !isEmpty;

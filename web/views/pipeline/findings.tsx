@@ -3,6 +3,7 @@ import { problemWords } from '../../api/request.ts';
 import type { Measurements, Pipeline, ProcessHealth, Stats } from '../../api/types.ts';
 import { formatAge, formatCount, formatCounted, formatDuration, formatRate } from '../../format.ts';
 import { useAgeOfValues } from '../../kit/navigation.tsx';
+import { useFeatures } from '../../kit/slots.tsx';
 import type { Verdict } from '../../state/verdict.ts';
 import { BEHIND_MS, packingOf } from './processes.tsx';
 
@@ -17,8 +18,8 @@ export interface Finding {
   short: string;
   title: string;
   advice: string;
-  /** link to a page with more information */
-  href?: string;
+  /** whether a feature may explain the refused measurements */
+  isOfRefusals?: boolean;
 }
 
 /** @returns findings in the order of the data path */
@@ -127,7 +128,7 @@ function ofRefusals({ refused_per_s }: Stats): Finding[] {
       short: 'refuses some',
       title: `Measurements are refused: ${formatRate(refused_per_s)} a second`,
       advice: 'Each is kept, with the reason.',
-      href: '/dead-letters',
+      isOfRefusals: true,
     },
   ];
 }
@@ -212,25 +213,28 @@ function ofStreamOut({ stream_out: state }: Pipeline, now: number): Finding[] {
   ];
 }
 
-export const Findings = ({ findings }: { findings: Finding[] }) => (
-  <ul class="findings" aria-label="What needs a look">
-    {findings.map(({ title, tone, advice, href }) => (
-      <li key={title} class="finding" data-tone={tone}>
-        <span class="finding-sign" aria-hidden="true">
-          {tone === 'bad' ? '✕' : '!'}
-        </span>
-        <p>
-          <strong>{title}.</strong> {advice}{' '}
-          {href && (
-            <a class="link" href={href}>
-              See them
-            </a>
-          )}
-        </p>
-      </li>
-    ))}
-  </ul>
-);
+export function Findings({ findings }: { findings: Finding[] }) {
+  const refusalsHref = useFeatures().find((feature) => feature.refusalsHref)?.refusalsHref;
+  return (
+    <ul class="findings" aria-label="What needs a look">
+      {findings.map(({ title, tone, advice, isOfRefusals }) => (
+        <li key={title} class="finding" data-tone={tone}>
+          <span class="finding-sign" aria-hidden="true">
+            {tone === 'bad' ? '✕' : '!'}
+          </span>
+          <p>
+            <strong>{title}.</strong> {advice}{' '}
+            {isOfRefusals && refusalsHref && (
+              <a class="link" href={refusalsHref}>
+                See them
+              </a>
+            )}
+          </p>
+        </li>
+      ))}
+    </ul>
+  );
+}
 
 /** Renders the first line of the pipeline page: the verdict, or the most severe finding. */
 export function VerdictLead({

@@ -1,15 +1,12 @@
 import type { ComponentChildren } from 'preact';
 import { keyOf } from '../../api/stream/index.ts';
-import { decimalsFor, formatNumber, hueOf } from '../../format.ts';
-import { CompareButton } from '../../kit/controls.tsx';
+import { hueOf } from '../../format.ts';
 import { Age, TypeDot, Value } from '../../kit/figure.tsx';
-import { Notice } from '../../kit/notice.tsx';
+import { Notice, OutdatedNote } from '../../kit/notice.tsx';
+import { useSensorActions, useValueNote } from '../../kit/slots.tsx';
 import { deviceHref } from '../../routes.ts';
 import { useServices } from '../../state/hooks.ts';
-import { describeCellState, NOT_LIVE, TO_BE_JUDGED } from '../../state/outliers.ts';
-import { outdatedOf, useDeviation, useOfflineAt } from '../../state/sensor.ts';
-import { stateText } from '../../states.ts';
-import { scaleFor, toShown } from '../../units.ts';
+import { outdatedOf, useOfflineAt } from '../../state/sensor.ts';
 import '../../wall/wall.css';
 import type { LatestItem } from '../../api/types.ts';
 import type { Outdated } from '../../state/sensor.ts';
@@ -50,11 +47,7 @@ export function SensorTitle({
               <a href={`/?site=${encodeURIComponent(item.site)}`}>{item.site}</a>
             </li>
           )}
-          {item && (
-            <li>
-              <CompareButton item={item} />
-            </li>
-          )}
+          {item && <Actions item={item} />}
         </ul>
       </div>
       {item ? (
@@ -65,6 +58,13 @@ export function SensorTitle({
     </div>
   );
 }
+
+const Actions = ({ item }: { item: LatestItem }) =>
+  useSensorActions().map(({ label, Button }) => (
+    <li key={label}>
+      <Button item={item} />
+    </li>
+  ));
 
 /** Renders the newest value, with a text if it is not current. */
 function Now({
@@ -79,6 +79,7 @@ function Now({
   stale: Stale | null;
 }) {
   const { clock } = useServices();
+  const ValueNote = useValueNote() ?? OutdatedNote;
   const now = clock.time.value;
   const offlineAt = useOfflineAt(item.device_id);
   const at = Date.parse(item.ts ?? '');
@@ -86,7 +87,7 @@ function Now({
   const outdated = item.ts === null ? null : outdatedOf(facts);
   return (
     <NowBlock item={item} recent={recent} outdated={outdated}>
-      <Baseline item={item} recent={recent} outdated={outdated} />
+      <ValueNote item={item} recent={recent} outdated={outdated} />
     </NowBlock>
   );
 }
@@ -125,76 +126,6 @@ const NowBlock = ({
     </p>
     {children}
   </div>
-);
-
-/**
- * Renders the baseline of a sensor and the deviation of its newest value, as text and in the color of the wall cell of the
- * sensor. An old value is not judged.
- */
-function Baseline({
-  item,
-  recent,
-  outdated,
-}: {
-  item: LatestItem;
-  recent: { ts: number; value: number }[];
-  outdated: Outdated | null;
-}) {
-  const { preferences } = useServices();
-  const { units } = preferences.choice.value;
-  const judged = useDeviation(item);
-  if (item.ts === null) return null;
-  const isState = stateText(item, item.value) !== null;
-  if ((isState || !judged) && outdated) return <OutdatedLine outdated={outdated} />;
-  // States are not numbers, so they have no baseline to show.
-  if (isState) return null;
-  if (!judged) return <p class="baseline">Not judged yet: {TO_BE_JUDGED}</p>;
-  const { mean, deviation, off, cellState } = judged;
-  const text = describeCellState(cellState);
-  const values = recent.map(({ value }) => value);
-  const scale = scaleFor(item.unit, [...values, mean], units);
-  const decimals = decimalsFor(values.map((value) => toShown(scale, value)));
-  const written = (value: number) => formatNumber(value, decimals);
-  // The deviation of a constant value rounds to zero, and is not shown.
-  const shownDeviation = deviation * scale.factor;
-  const around = Number(shownDeviation.toFixed(decimals)) > 0 ? ` ± ${written(shownDeviation)}` : '';
-  const range = (
-    <span class="baseline-range">
-      {written(toShown(scale, mean))}
-      {around} {scale.unit}
-    </span>
-  );
-  if (outdated) return <OutdatedLine outdated={outdated}>. Usual was {range}</OutdatedLine>;
-  return (
-    <p class="baseline" title={BY_HISTORY}>
-      <i class="swatch" data-cell-state={cellState} aria-hidden="true" />
-      <span>
-        {text === AS_USUAL ? (
-          <>
-            {text}: {range}
-          </>
-        ) : (
-          <>
-            <b>{text}</b> {range}, by {written(Math.abs(off * scale.factor))}
-          </>
-        )}
-      </span>
-    </p>
-  );
-}
-
-const AS_USUAL = 'As usual';
-const BY_HISTORY =
-  'What this sensor usually measures at this hour of the week, by the history of four weeks: what its cell on the wall is colored by';
-
-const OutdatedLine = ({ outdated, children }: { outdated: Outdated; children?: ComponentChildren }) => (
-  <p class="baseline" data-tone={outdated.cellState === NOT_LIVE ? undefined : 'warn'}>
-    <i class="swatch" data-cell-state={outdated.cellState} aria-hidden="true" />
-    <span>
-      <b>{outdated.text}</b>
-      {children}
-    </span>
-  </p>
 );
 
 /**

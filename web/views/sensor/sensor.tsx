@@ -1,8 +1,6 @@
 import { useCallback, useMemo, useRef, useState } from 'preact/hooks';
 import { keyOf } from '../../api/stream/index.ts';
-import { Annotations, useAnnotations } from '../../chart/annotations.tsx';
 import { ChartDownloads } from '../../chart/downloads.tsx';
-import { useAlarmBands, useMarks } from '../../chart/marks.ts';
 import { pointsFor, useExtent } from '../../chart/reader.ts';
 import { present, statisticsOf, thresholdsIn } from '../../chart/readout.ts';
 import { within } from '../../chart/shape.ts';
@@ -13,11 +11,10 @@ import { Overview, WindowBar } from '../../chart/window-bar.tsx';
 import { formatDateTime } from '../../format.ts';
 import { Breadcrumbs } from '../../kit/navigation.tsx';
 import { ProblemLine, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
+import { Slot, useChartParts } from '../../kit/slots.tsx';
 import { deviceHref, withQuery } from '../../routes.ts';
-import { useSensorAlarms } from '../../state/alarms.ts';
 import { useServices, useTitle } from '../../state/hooks.ts';
 import { useSensor } from '../../state/sensor.ts';
-import { useMay } from '../../state/session.ts';
 import { NO_THRESHOLDS, useThresholds } from '../../state/thresholds.ts';
 import { useStale } from '../../state/verdict.ts';
 import { limitScale } from '../../units.ts';
@@ -28,7 +25,6 @@ import './sensor.css';
 import type { Edges } from '../../chart/options.ts';
 import type { Shape } from '../../chart/shape.ts';
 import type { Window } from '../../chart/window.ts';
-import type { Zone } from '../../format.ts';
 import type { Thresholds } from '../../state/thresholds.ts';
 
 /**
@@ -37,7 +33,6 @@ import type { Thresholds } from '../../state/thresholds.ts';
  * @param props `device` and `sensor`: ids or names
  */
 export function SensorView({ device, sensor }: { device: string; sensor: string }) {
-  const { zone } = useServices().preferences.choice.value;
   const { data, missing, item, recent, problem, slow, reload } = useSensor(device, sensor);
   const stale = useStale();
   const extent = useExtent(data);
@@ -47,12 +42,12 @@ export function SensorView({ device, sensor }: { device: string; sensor: string 
   const series = useSeries(data, window, pointsFor(lengthOf(window), innerWidth, intervalMs));
   const { thresholds, change: changeThresholds } = useThresholds(data ? keyOf(data) : '');
   const [edges, onPlot] = useEdges();
-  const { notes, past, plugins } = useMarked(data, time.settled, zone);
   const chart = useRef<HTMLElement | null>(null);
   const name = item?.name ?? sensor;
   const deviceName = item?.device ?? device;
   const type = item?.type ?? null;
   const unit = item?.unit ?? null;
+  const { plugins, notes, panels } = useParts(data, deviceName, time);
   const { presented, raw, shape } = usePresented(series.shape, { name, type, unit }, window);
   const { scale, states, isRate } = presented;
   const isRead = shape.ts.length > 0 || (!series.loading && !series.problem);
@@ -97,9 +92,7 @@ export function SensorView({ device, sensor }: { device: string; sensor: string 
                 <QuietRange loading={series.loading} newest={item?.ts ?? null} />
               )}
             </SignalChart>
-            {past.missing !== null && window.from < past.missing && (
-              <p class="none">Alarms that began before {formatDateTime(past.missing, zone)} are not drawn.</p>
-            )}
+            {notes}
             {extent && <Overview {...{ extent, type, window, bounds, edges }} onWindow={time.change} />}
             <ChartDownloads
               name={`${deviceName} ${name}`}
@@ -113,14 +106,7 @@ export function SensorView({ device, sensor }: { device: string; sensor: string 
               sensor={{ device: deviceName, sensor: name }}
             />
           </section>
-          {data && (
-            <Annotations
-              {...notes}
-              device={{ id: data.device_id, name: deviceName }}
-              at={window.to}
-              onChange={notes.reload}
-            />
-          )}
+          {panels}
           {data && (
             <RangeData
               sensor={data}
@@ -151,14 +137,22 @@ function usePresented(sent: Shape, { name, type, unit }: Parameters<typeof prese
   return { presented, raw, shape };
 }
 
-/** Reads the annotations and alarms of a sensor. `plugins`: their marks in the chart */
-function useMarked(data: ReturnType<typeof useSensor>['data'], range: Window, zone: Zone) {
-  const notes = useAnnotations(data ? [data.device_id] : [], range);
-  const marks = useMarks(notes.annotations, zone);
-  const past = useSensorAlarms(data);
-  const bands = useAlarmBands(past.alarms);
-  const plugins = useMemo(() => [...bands, ...marks], [bands, marks]);
-  return { notes, past, plugins };
+/** Gets what features draw in the chart of a sensor, and below it. */
+function useParts(
+  data: ReturnType<typeof useSensor>['data'],
+  deviceName: string,
+  { window, settled }: Pick<ReturnType<typeof useWindow>, 'window' | 'settled'>,
+) {
+  const parts = useChartParts({
+    devices: data ? [data.device_id] : [],
+    sensor: data,
+    device: data && { id: data.device_id, name: deviceName },
+    range: settled,
+    at: window.to,
+  });
+  const lists = parts.map(({ plugins }) => plugins);
+  const plugins = useMemo(() => lists.flat(), lists);
+  return { plugins, notes: parts.map(({ note }) => note), panels: data && parts.map(({ panel }) => panel) };
 }
 
 function RangeSummary({
@@ -182,7 +176,7 @@ function RangeSummary({
 }) {
   const { units } = useServices().preferences.choice.value;
   const statistics = useMemo(() => statisticsOf(shape), [shape]);
-  const ruleLink = <RuleLink {...sensor} />;
+  const buttons = <Slot name="sensorButton" {...sensor} />;
   return (
     <>
       {states ? (
@@ -191,7 +185,7 @@ function RangeSummary({
         <RangeFigures {...{ statistics, shape, isRead }} unit={scale.unit} />
       )}
       {states || isRate ? (
-        <div class="thresholds">{ruleLink}</div>
+        <div class="thresholds">{buttons}</div>
       ) : (
         <ThresholdForm
           thresholds={thresholds}
@@ -199,7 +193,7 @@ function RangeSummary({
           shape={raw}
           scale={limitScale(unit, units)}
         >
-          {ruleLink}
+          {buttons}
         </ThresholdForm>
       )}
     </>
@@ -208,17 +202,6 @@ function RangeSummary({
 
 const inWindow = (shape: Shape, { from, to }: { from: number; to: number }) =>
   within(shape, { from, to: to + 1 });
-
-function RuleLink({ device, sensor }: { device: string; sensor: string }) {
-  const mayAct = useMay('admin');
-  if (!mayAct) return null;
-  const query = new URLSearchParams({ device, sensor });
-  return (
-    <a class="button" href={`/alarms?${query}`}>
-      Set an alarm …
-    </a>
-  );
-}
 
 /** Keeps the position of the plot in the chart, so that the overview strip aligns with the plot. */
 function useEdges(): [Edges | null, (next: Edges) => void] {

@@ -15,7 +15,7 @@ const dashboard = useDashboard({
 });
 const afterwards = useCleanUps();
 
-const baseline = () => dashboard.page.locator('.baseline');
+const baseline = () => dashboard.page.locator('.value-note');
 const usualText = async () => ((await baseline().textContent()) ?? '').replaceAll(/\s+/g, ' ').trim();
 
 test('Sensor page: newest value is far above the baseline: baseline, deviation and color of the deviation are shown next to it', async () => {

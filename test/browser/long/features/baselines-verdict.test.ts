@@ -191,7 +191,7 @@ describe('Verdict', () => {
     await dashboard.visit('/devices/collar-2/sensors/ear');
     await expectAlarm(/^(The database has not answered|Nothing stored) for \d+ \w+( \d+ \w+)?/);
     await database.open();
-    await dashboard.page.locator('.baseline').waitFor();
+    await dashboard.page.locator('.value-note').waitFor();
     await expectCalm();
     expectComplaintsOfTheNetwork();
   });
@@ -264,7 +264,7 @@ describe('Device', () => {
     await dashboard.client.publishAsync('iot/v1/gone-1/status', 'offline', { qos: 1 });
     await dashboard.visit('/devices/gone-1/sensors/ear');
     await dashboard.page.getByText(/^Device offline, measured \d+ \w+ ago$/).waitFor();
-    const baseline = dashboard.page.locator('.baseline');
+    const baseline = dashboard.page.locator('.value-note');
     await until(async () => /Usual was 38/.test((await baseline.textContent()) ?? ''), {
       what: 'its baseline',
     });
@@ -278,7 +278,7 @@ describe('Device', () => {
     await dashboard.publish('quiet-1', { sensor_id: 'ear', ts: Date.now() - HOUR_MS, value: 38 });
     await dashboard.visit('/devices/quiet-1/sensors/ear');
     await dashboard.page.getByText('Silent for 1 h').waitFor();
-    expect(await dashboard.page.locator('.baseline').textContent()).not.toContain('As usual');
+    expect(await dashboard.page.locator('.value-note').textContent()).not.toContain('As usual');
     expect(dashboard.takeComplaints()).toEqual([]);
   });
 });

@@ -97,7 +97,7 @@ describe('Wall', () => {
     const link = standsOut().getByRole('link', { name: /ambient.*collar-1.*55\.5/ });
     await link.click();
     await dashboard.page.getByRole('heading', { name: 'ambient', level: 1 }).waitFor();
-    await dashboard.page.locator('.baseline').getByText('Far above its usual').waitFor();
+    await dashboard.page.locator('.value-note').getByText('Far above its usual').waitFor();
   });
 
   test('Wall of sensors: keyboard only: the cursor reaches a sensor, and Enter opens the page of that sensor', async () => {

@@ -1,29 +1,21 @@
 import { expect, test } from '@jest/globals';
-import { CONTRACTS } from '../../../../api/features/index.ts';
+import { VIEWS } from '../../../../api/http/dashboard.ts';
 import { identifyDevice, identifySensor, NS } from '../../../../schema/ids.ts';
 import { toQuery } from '../../../../web/api/request.ts';
 import { addressOf } from '../../../../web/api/stream/target.ts';
-import {
-  deadLetterHref,
-  deviceHref,
-  NAMESPACE,
-  routeOf,
-  sensorHref,
-  withQuery,
-} from '../../../../web/routes.ts';
+import { deviceHref, NAMESPACE, routeOf, sensorHref, withQuery } from '../../../../web/routes.ts';
 
 test('Dashboard routes: each page address that the HTTP server accepts: opens a different view', () => {
-  const paths = CONTRACTS.flatMap(({ views = [] }) => views);
-  const views = paths.map((path) => routeOf(path).view);
+  const views = VIEWS.map((path) => routeOf(path, []).view);
   expect(views).not.toContain('not-found');
-  expect(new Set(views).size).toBe(paths.length);
+  expect(new Set(views).size).toBe(VIEWS.length);
 });
 
 test('Dashboard routes: names with slashes, percent signs and umlauts: the route returns the names unchanged', () => {
   const device = 'mühle/1 %2F?';
   const sensor = 'a/b#c';
-  expect(routeOf(deviceHref(device))).toEqual({ view: 'device', device });
-  expect(routeOf(sensorHref(device, sensor))).toEqual({ view: 'sensor', device, sensor });
+  expect(routeOf(deviceHref(device), [])).toEqual({ view: 'device', device });
+  expect(routeOf(sensorHref(device, sensor), [])).toEqual({ view: 'sensor', device, sensor });
 });
 
 test('Dashboard links: the id is derived from the name: the link holds the name; otherwise the link holds the id', () => {
@@ -47,18 +39,15 @@ test.each(['.', '..'])(
   'Dashboard links: device named %s, which no URL path can hold: the link opens the device list filtered by name',
   (device) => {
     const { pathname, search } = new URL(deviceHref(device), 'http://localhost/devices/a/sensors/b');
-    expect(routeOf(pathname)).toEqual({ view: 'fleet' });
+    expect(routeOf(pathname, [])).toEqual({ view: 'fleet' });
     expect(Object.fromEntries(new URLSearchParams(search))).toEqual({ show: 'devices', name: device });
   },
 );
 
-test('Dashboard routes: addresses of pipeline, dead letters and credentials: each opens the view of that name', () => {
-  expect(routeOf('/pipeline')).toEqual({ view: 'pipeline' });
-  expect(routeOf('/dead-letters')).toEqual({ view: 'dead-letters' });
-  expect(routeOf('/credentials')).toEqual({ view: 'credentials' });
-  expect(routeOf(new URL(deadLetterHref('a b'), 'http://localhost').pathname)).toEqual({
-    view: 'dead-letters',
-  });
+test('Dashboard routes: addresses of the pipeline and of a page of a feature: each opens the view of that name', () => {
+  expect(routeOf('/pipeline', [])).toEqual({ view: 'pipeline' });
+  expect(routeOf('/some-page', ['some-page'])).toEqual({ view: 'some-page' });
+  expect(routeOf('/some-page', [])).toEqual({ view: 'not-found' });
 });
 
 test.each([
@@ -70,7 +59,7 @@ test.each([
   '/devices/a/b/c',
   '/devices/%E0%A4%A',
 ])('Dashboard routes: unknown address %s: the view not-found is opened', (path) =>
-  expect(routeOf(path)).toEqual({ view: 'not-found' }),
+  expect(routeOf(path, ['some-page'])).toEqual({ view: 'not-found' }),
 );
 
 test('Dashboard address: a filter changes: the query parameter of the filter is set, and empty parameters are removed', () => {

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { pagesFor, resultHref } from '../../../../web/kit/search.tsx';
+import type { Page } from '../../../../web/kit/slots.tsx';
 
 test('Search result: site, device or sensor: the link leads to the fleet filtered by site, the device page or the sensor page', () => {
   const rest = { device_id: null, sensor_id: null, device: null, type: null, site: null };
@@ -9,15 +10,21 @@ test('Search result: site, device or sensor: the link leads to the fleet filtere
   expect(resultHref({ ...device, kind: 'sensor', name: 's', sensor_id: 's' })).toBe('/devices/d/sensors/s');
 });
 
+const load = async () => () => null;
+const PAGES: Page[] = [
+  { name: 'port', label: 'Port a file', words: 'csv', place: 'navigation', load },
+  { name: 'past', label: 'Past', words: 'history', place: 'lists', load },
+];
+
 test.each([
-  ['import', ['Import']],
-  ['IMP', ['Import']],
-  ['csv', ['Import']],
-  ['alarms', ['Alarms']],
+  ['port', ['Port a file']],
+  ['POR', ['Port a file']],
+  ['csv', ['Port a file']],
+  ['h', ['Fleet', 'Past', 'Pipeline', 'Manual']],
   ['manual', ['Manual']],
-  ['dead let', ['Dead letters']],
-  ['port', []],
+  ['port fi', ['Port a file']],
+  ['ort', []],
   [' ', []],
 ])('Search for pages: %j: %j', (text, names) => {
-  expect(pagesFor(text).map(({ name }) => name)).toEqual(names);
+  expect(pagesFor(text, PAGES).map(({ name }) => name)).toEqual(names);
 });

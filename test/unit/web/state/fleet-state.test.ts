@@ -4,7 +4,7 @@ import type { StreamStatus } from '../../../../web/api/stream/index.ts';
 import type { DeviceItem } from '../../../../web/api/types.ts';
 import { Fleet } from '../../../../web/state/fleet.ts';
 import { awayDevices, createFleetState, sensorsOnline } from '../../../../web/state/fleet-state.ts';
-import { offlineEntry } from '../../../../web/wall/outlier-list.tsx';
+import { offlineEntry } from '../../../../web/wall/stands-out.tsx';
 
 const NOON = Date.parse('2026-11-21T12:00:00.000Z');
 const HOUR_MS = 3_600_000;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
+import { CURRENT, NO_VALUE, NOT_LIVE, OFFLINE, SILENT } from '../../../../web/state/cells.ts';
 import { Fleet } from '../../../../web/state/fleet.ts';
 import { createInputQueue } from '../../../../web/state/frames.ts';
-import { NO_VALUE, NORMAL, NOT_JUDGED, NOT_LIVE, OFFLINE, SILENT } from '../../../../web/state/outliers.ts';
 
 const NOON = Date.parse('2026-11-21T12:00:00.000Z');
 const MINUTE_MS = 60_000;
@@ -69,29 +69,13 @@ describe('Fleet', () => {
     expect(fleet.sensors.get('d/s')?.device).toMatchObject({ name: 'Collar', site: 'South' });
   });
 
-  test('Fleet store: values and deviations of a sensor arrive: cell state goes from no value to not judged, normal, far off', () => {
+  test('Fleet store: first value of a sensor arrives: cell state goes from no value to current', () => {
     const fleet = new Fleet();
     fleet.take('d/s', item('d/s', null));
     expect(stateOf(fleet, 'd/s')).toBe(NO_VALUE);
-    fleet.take('d/s', item('d/s', 60));
-    expect(stateOf(fleet, 'd/s')).toBe(NOT_JUDGED);
-    expect(faultsAt(fleet, NOON)).toMatchObject({ farCount: 0, unjudged: 1 });
-    fleet.take('d/s', item('d/s', 61, 1000, { sigmas: 0.4 }));
-    expect(stateOf(fleet, 'd/s')).toBe(NORMAL);
-    fleet.take('d/s', item('d/s', 180, 61_000, { sigmas: 12 }));
-    expect(stateOf(fleet, 'd/s')).toBe(2 * NORMAL);
-    expect(faultsAt(fleet, NOON + MINUTE_MS)).toMatchObject({ farCount: 1, silentCount: 0, unjudged: 0 });
-  });
-
-  test('Fleet store: newest value arrives again with another deviation: the sensor changes; an older value is ignored', () => {
-    const fleet = new Fleet();
-    fleet.take('d/s', item('d/s', 60, 1000));
-    expect(fleet.take('d/s', item('d/s', 60, 1000, { sigmas: -8 }))).toMatchObject({ sigmas: -8 });
-    expect(faultsAt(fleet, NOON + 1000)).toMatchObject({ farCount: 1 });
-    expect(stateOf(fleet, 'd/s')).toBe(0);
-    expect(fleet.take('d/s', item('d/s', 60, 0, { sigmas: 1 }))).toBeNull();
-    expect(fleet.take('d/s', item('d/s', 60, 1000))).not.toBeNull();
-    expect(stateOf(fleet, 'd/s')).toBe(NOT_JUDGED);
+    fleet.take('d/s', item('d/s', 60, 0, { sigmas: 12 }));
+    expect(stateOf(fleet, 'd/s')).toBe(CURRENT);
+    expect(faultsAt(fleet, NOON)).toMatchObject({ farCount: 0, silentCount: 0 });
   });
 
   test('Fleet store: a device is retired: the device, its sensors and pending changes of these sensors are removed', () => {

@@ -21,8 +21,6 @@ describe('Preferences', () => {
         theme: 'auto',
         zone: LOCAL,
         units: {},
-        signals: { sound: false, notification: false },
-        name: '',
       });
     }
   });
@@ -43,15 +41,10 @@ describe('Preferences', () => {
     expect(open('{"zone":"Mars/Phobos"}').preferences.choice.peek().zone).toBe(LOCAL);
   });
 
-  test('Preferences: time zone, alarm signals and user name are chosen: restored after a reload', () => {
+  test('Preferences: a time zone is chosen: restored after a reload', () => {
     const { preferences, reopen } = open();
-    preferences.change({ zone: createZone('Asia/Tokyo'), name: 'Ada' });
-    preferences.change({ signals: { sound: true, notification: false } });
-    expect(reopen()).toMatchObject({
-      zone: { name: 'Asia/Tokyo' },
-      signals: { sound: true, notification: false },
-      name: 'Ada',
-    });
+    preferences.change({ zone: createZone('Asia/Tokyo') });
+    expect(reopen()).toMatchObject({ zone: { name: 'Asia/Tokyo' } });
   });
 
   test('Preferences: another browser tab changes the theme: this tab applies the new theme', () => {
@@ -68,10 +61,10 @@ describe('Preferences', () => {
 
   test('Preferences: two browser tabs change different preferences at once: the storage keeps both changes', () => {
     const { preferences, openTab, reopen } = open();
-    openTab().change({ theme: 'dark', name: 'Ada' });
+    openTab().change({ theme: 'dark' });
     preferences.change({ units: { speed: 'km/h' } });
-    expect(preferences.choice.peek()).toMatchObject({ theme: 'dark', name: 'Ada', units: { speed: 'km/h' } });
-    expect(reopen()).toMatchObject({ theme: 'dark', name: 'Ada', units: { speed: 'km/h' } });
+    expect(preferences.choice.peek()).toMatchObject({ theme: 'dark', units: { speed: 'km/h' } });
+    expect(reopen()).toMatchObject({ theme: 'dark', units: { speed: 'km/h' } });
   });
 
   test.each(['forbidden', 'full'])(
@@ -88,8 +81,8 @@ describe('Preferences', () => {
       const preferences = createPreferences({ storage, root: { dataset: {} } as never, tabs });
       preferences.change({ theme: 'dark' });
       tabs.dispatchEvent(new Event('storage'));
-      preferences.change({ name: 'Ada' });
-      expect(preferences.choice.peek()).toMatchObject({ theme: 'dark', name: 'Ada' });
+      preferences.change({ units: { speed: 'km/h' } });
+      expect(preferences.choice.peek()).toMatchObject({ theme: 'dark', units: { speed: 'km/h' } });
     },
   );
 
@@ -100,8 +93,8 @@ describe('Preferences', () => {
     const root = { dataset: {} } as HTMLElement;
     const preferences = createPreferences({ storage, root, tabs: new EventTarget() });
     preferences.change({ theme: 'dark' });
-    preferences.change({ name: 'Ada' });
-    expect(preferences.choice.peek()).toMatchObject({ theme: 'dark', name: 'Ada' });
+    preferences.change({ units: { speed: 'km/h' } });
+    expect(preferences.choice.peek()).toMatchObject({ theme: 'dark', units: { speed: 'km/h' } });
   });
 
   test('Preferences: stored unit K for the quantity pressure: the stored unit is ignored', () => {

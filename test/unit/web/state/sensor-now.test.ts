@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { NOT_LIVE, OFFLINE, SILENT } from '../../../../web/state/outliers.ts';
+import { NOT_LIVE, OFFLINE, SILENT } from '../../../../web/state/cells.ts';
 import { offlineAtOf, outdatedOf } from '../../../../web/state/sensor.ts';
 
 const NOW = Date.UTC(2026, 10, 23, 3);

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
+import { CURRENT, type Judge, OFFLINE, SILENT } from '../../../../web/state/cells.ts';
 import type { FleetSensor } from '../../../../web/state/fleet.ts';
-import { NORMAL, NOT_JUDGED, OFFLINE, SILENT } from '../../../../web/state/outliers.ts';
 import { matcherOf } from '../../../../web/wall/wall-canvas.ts';
 
 const sensor = (
@@ -9,7 +9,7 @@ const sensor = (
     device = 'Collar-7',
     site = 'North',
     type = 'pulse',
-    cellState = NORMAL,
+    cellState = CURRENT,
     sigmas = 0,
   }: { device?: string; site?: string; type?: string; cellState?: number; sigmas?: number } = {},
 ): FleetSensor =>
@@ -21,12 +21,14 @@ const sensor = (
     device: { name: device, site, presence: cellState === OFFLINE ? 'offline' : 'online' },
   }) as FleetSensor;
 
+const judge: Judge = { cellStateOf: () => CURRENT, isFar: (sigmas) => Math.abs(sigmas ?? 0) > 8 };
+
 const SENSORS = {
   usual: sensor('ear'),
   far: sensor('belly', { sigmas: -9, cellState: 0 }),
   silent: sensor('ear', { device: 'gate-1', site: 'South', cellState: SILENT, sigmas: 9 }),
   offline: sensor('temperature', { type: 'temperature', cellState: OFFLINE, sigmas: 9 }),
-  unjudged: sensor('pulse-ear', { type: 'temperature', cellState: NOT_JUDGED }),
+  unjudged: sensor('pulse-ear', { type: 'temperature', cellState: 11 }),
 };
 
 test.each([
@@ -43,11 +45,11 @@ test.each([
   ['state=offline', ['offline']],
   ['state=online&name=belly', ['far']],
 ])('Wall filter: address %s: only matching sensors are highlighted', (query, names) => {
-  const matches = matcherOf(new URLSearchParams(query));
+  const matches = matcherOf(new URLSearchParams(query), judge);
   const lit = Object.entries(SENSORS).filter(([, one]) => matches?.(one));
   expect(lit.map(([name]) => name)).toEqual(names);
 });
 
 test('Wall filter: no filter in the address: no filter applies, so that all sensors are highlighted', () => {
-  expect(matcherOf(new URLSearchParams('show=devices&sort=name&cursor=x'))).toBeNull();
+  expect(matcherOf(new URLSearchParams('show=devices&sort=name&cursor=x'), judge)).toBeNull();
 });

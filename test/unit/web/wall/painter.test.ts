@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
+import { CELL_STATES, CURRENT, SILENT } from '../../../../web/state/cells.ts';
 import type { FleetSensor } from '../../../../web/state/fleet.ts';
-import { CELL_STATES, NORMAL, SILENT } from '../../../../web/state/outliers.ts';
 import { layOut } from '../../../../web/wall/layout.ts';
 import { createPainter, type Palette } from '../../../../web/wall/painter.ts';
 
@@ -45,7 +45,7 @@ function paintWall(count: number) {
   const device = { name: 'collar-1', offline: false };
   const sensors = Array.from({ length: count }, (_, cell) => {
     const labels = { key: `d/${cell}`, name: `s-${cell}`, type: null, unit: null };
-    return { ...labels, device, cell, cellState: NORMAL, value: 1 } as unknown as FleetSensor;
+    return { ...labels, device, cell, cellState: CURRENT, value: 1 } as unknown as FleetSensor;
   });
   const scene = { layout, sensors, choices: {} };
   const painter = createPainter(canvas);
@@ -74,7 +74,7 @@ test('Wall drawing: sensor drawn as a square gets a new value: only that square 
   expect(wall.change(7, { value: 2 })).toEqual([]);
   expect(wall.change(7, { value: 3, cellState: 0 })).toEqual(['ground', 'state 0']);
   expect(wall.change(7, { value: 4 })).toEqual([]);
-  expect(wall.change(7, { cellState: NORMAL })).toEqual(['ground', `state ${NORMAL}`]);
+  expect(wall.change(7, { cellState: CURRENT })).toEqual(['ground', `state ${CURRENT}`]);
 });
 
 test('Wall drawing: a sensor becomes silent: the square of the sensor is redrawn as an outline', () => {

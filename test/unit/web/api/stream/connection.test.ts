@@ -8,7 +8,7 @@ test('Event stream: a snapshot spans several events: only the last event, which 
     EventSource: FakeEventSource as never,
     onItems: (text, { isLast }) => received.push([text, isLast]),
     onStats: () => {},
-    onAlarm: () => {},
+    onEvent: () => {},
     onStatus: () => {},
     onRefused: () => {},
   });

@@ -63,7 +63,7 @@ test('Stream of a tab: hidden: its status is paused, unless the connection is lo
   first.report('live');
   first.take();
   hide(true);
-  expect(first.received).toEqual([{ target: {}, isShown: false, wants: undefined }]);
+  expect(first.received).toMatchObject([{ target: {}, isShown: false, wants: undefined }]);
   first.report('reconnecting');
   first.report('live');
   first.take();

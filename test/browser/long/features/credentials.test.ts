@@ -1,0 +1,155 @@
+import { beforeEach, expect, test } from '@jest/globals';
+import mqtt from 'mqtt';
+import type { Locator } from 'playwright-core';
+import { until } from '../../../support/until.ts';
+import { useDashboard } from '../../../support/web/dashboard.ts';
+
+const USERNAME = 'millrace';
+const PASSWORD = 'the secret of the installation';
+const READER = 'the-token-of-a-reader';
+const ADMIN = 'the token that is good for everything';
+const NOT_AUTHORIZED = 5;
+
+const dashboard = useDashboard({
+  system: {
+    settings: {
+      API_TOKEN: ADMIN,
+      READ_TOKENS: READER,
+      MQTT_AUTH: 'true',
+      MQTT_USERNAME: USERNAME,
+      MQTT_PASSWORD: PASSWORD,
+    },
+  },
+});
+
+/** The browser console lists each refused request. */
+beforeEach(() => dashboard.expectComplaints(/status of (401|403|409)/));
+
+async function open(token: string) {
+  await dashboard.visit('/credentials');
+  await dashboard.page.getByLabel('Token').fill(token);
+  await dashboard.page.keyboard.press('Enter');
+}
+
+const rowOf = (account: string) =>
+  dashboard.page.locator('table.accounts tbody tr:not(.waiting)').filter({ hasText: account });
+const dialog = (name: string) => dashboard.page.getByRole('dialog', { name });
+const textOf = async (locator: Locator) => (await locator.textContent()) ?? '';
+const shownSecret = async () => textOf(dashboard.page.getByLabel('Secret', { exact: true }));
+
+/** @returns the return code of the CONNACK */
+async function connects(username: string, password: string): Promise<number> {
+  try {
+    const client = await mqtt.connectAsync(dashboard.system.mqttUrl, {
+      username,
+      password,
+      reconnectPeriod: 0,
+    });
+    await client.endAsync(true);
+    return 0;
+  } catch (error) {
+    return (error as { code: number }).code;
+  }
+}
+
+/** Opens the dialog, and types without a click into its first field. */
+async function askFor(account: string) {
+  await dashboard.page.getByRole('button', { name: 'Issue a credential' }).click();
+  await dashboard.untilFocused(dialog('Issue a credential').getByLabel(/^Account:/));
+  await dashboard.page.keyboard.type(account);
+}
+
+/** @returns the secret */
+async function issue(account: string, devices: string = ''): Promise<string> {
+  await askFor(account);
+  await dashboard.page.getByLabel('Further devices').fill(devices);
+  await dialog('Issue a credential').getByRole('button', { name: 'Issue', exact: true }).click();
+  await dialog(`The secret of ${account}`).waitFor();
+  const secret = await shownSecret();
+  expect(secret.length).toBeGreaterThan(15);
+  return secret;
+}
+
+const closeSecret = () => dashboard.page.getByRole('button', { name: 'I have copied it' }).click();
+
+test('Credentials page: a credential is issued: its secret is shown once, can be copied, and connects over MQTT', async () => {
+  await open(ADMIN);
+  await dashboard.page.getByRole('heading', { name: 'No device has a credential' }).waitFor();
+  await dashboard.lookAt('credentials-none');
+  const secret = await issue('pump', 'valve-1\n\n valve-2 ');
+  await dashboard.lookAt('credentials-secret');
+  // Escape must not lose the secret.
+  await dashboard.page.keyboard.press('Escape');
+  expect(await shownSecret()).toBe(secret);
+  const command = dashboard.page.getByLabel('Command for MQTT', { exact: true });
+  expect(await textOf(command)).toContain(`-u pump -P ${secret}`);
+  await dashboard.page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await dashboard.page.getByRole('button', { name: 'Copy Secret' }).click();
+  await dashboard.page.getByRole('status').getByText('Copied').waitFor();
+  expect(await dashboard.page.evaluate(() => navigator.clipboard.readText())).toBe(secret);
+  await closeSecret();
+
+  await rowOf('pump').getByText('valve-1, valve-2').waitFor();
+  expect(await dashboard.page.content()).not.toContain(secret);
+  expect(await connects('pump', secret)).toBe(0);
+  await dashboard.lookAt('credentials');
+});
+
+test('Credentials page: credential requested for an account that has one: the dialog shows that problem', async () => {
+  await open(ADMIN);
+  await issue('fan');
+  await closeSecret();
+  await askFor('fan');
+  await dashboard.page.keyboard.press('Enter');
+  await dashboard.page.getByRole('alert').getByText('This account has a credential already.').waitFor();
+  await dashboard.page.keyboard.press('Escape');
+  await dialog('Issue a credential').waitFor({ state: 'detached' });
+});
+
+test('Credentials page: the user confirms to rotate or revoke a secret: the broker refuses the old secret', async () => {
+  await open(ADMIN);
+  const first = await issue('mixer');
+  await closeSecret();
+  await rowOf('mixer').getByRole('button', { name: 'Rotate' }).click();
+  await dialog('Rotate the secret of mixer?').waitFor();
+  await dashboard.lookAt('credentials-rotate');
+  await dashboard.page.keyboard.press('Escape');
+  await dialog('Rotate the secret of mixer?').waitFor({ state: 'detached' });
+  expect(await connects('mixer', first)).toBe(0);
+
+  await rowOf('mixer').getByRole('button', { name: 'Rotate' }).click();
+  await dialog('Rotate the secret of mixer?').getByRole('button', { name: 'Rotate' }).click();
+  await dialog('The secret of mixer').waitFor();
+  const second = await shownSecret();
+  expect(second).not.toBe(first);
+  await closeSecret();
+  expect([await connects('mixer', first), await connects('mixer', second)]).toEqual([NOT_AUTHORIZED, 0]);
+
+  await rowOf('mixer').getByRole('button', { name: 'Revoke' }).click();
+  await dialog('Revoke the credential of mixer?').getByRole('button', { name: 'Revoke' }).click();
+  await dashboard.page.getByText('The credential of mixer is revoked.').waitFor();
+  await until(async () => (await rowOf('mixer').count()) === 0, { what: 'its row is gone' });
+  expect(await connects('mixer', second)).toBe(NOT_AUTHORIZED);
+});
+
+test('Credentials page: token with the scope read: a note replaces the page, and the header has no link to it', async () => {
+  await open(READER);
+  await dashboard.page.getByRole('heading', { name: 'Your token does not allow this' }).waitFor();
+  const views = dashboard.page.getByRole('navigation', { name: 'Views' });
+  expect(await views.getByRole('link', { name: 'Credentials' }).count()).toBe(0);
+});
+
+test('Credentials page: issued in winter, changed in summer: the row names the UTC offset that differs from the column head', async () => {
+  await dashboard.open({ timezoneId: 'Europe/Berlin' });
+  const [winter, summer] = ['2026-01-15T12:00:00.000Z', '2026-07-15T12:00:00.000Z'];
+  const account = { device_id: '3f2a1c00-c6a1-41f0-8000-0123456789ab', account: 'mixer', devices: [] };
+  await dashboard.page.route('**/api/v1/credentials?**', (route) =>
+    route.fulfill({ json: { items: [{ ...account, issued_at: winter, changed_at: summer }], next: null } }),
+  );
+  await open(ADMIN);
+  await rowOf('mixer').waitFor();
+  const head = await textOf(dashboard.page.getByRole('columnheader', { name: /^Issued UTC\+[12]$/ }));
+  // One of the two times has the current offset, which the column head names.
+  const others = await rowOf('mixer').locator('.other-zone').allTextContents();
+  expect(others.map((text) => text.trim())).toEqual([head.endsWith('+1') ? 'UTC+2' : 'UTC+1']);
+});

@@ -1,0 +1,166 @@
+// cspell:ignore Kühlhaus Messort Uhrzeit Chlhaus
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, expect, test } from '@jest/globals';
+import { useDirectory } from '../../../support/directory.ts';
+import { until } from '../../../support/until.ts';
+import { useDashboard } from '../../../support/web/dashboard.ts';
+
+/** This file of 2.4 MB is imported in two pieces. The invalid line is in the second piece. */
+const ROWS = 60_000;
+const BEGIN = Date.now() - 40 * 86_400_000;
+const BAD_ROW = 58_000;
+
+const dashboard = useDashboard();
+const directory = useDirectory('import');
+let file = '';
+beforeAll(() => {
+  file = join(directory, 'old.csv');
+  const rows = Array.from({ length: ROWS }, (_, row) =>
+    row === BAD_ROW ? 'yesterday,1,' : `${new Date(BEGIN + row * 1000).toISOString()},${row / 8},Hall A`,
+  );
+  writeFileSync(file, `ts,temperature,site\n${rows.join('\n')}\n`);
+});
+
+test('Import page: CSV file with an invalid line: the button Test only counts samples, the button Import stores them and lists the refused line', async () => {
+  const { page, system } = dashboard;
+  await dashboard.visit('/?show=devices');
+  await dashboard.visit('/import');
+  await page.locator('input[type=file]').setInputFiles(file);
+  await page.getByLabel('Device', { exact: true }).fill('old-logger');
+  await page.getByRole('button', { name: 'Test' }).click();
+  const stored = ROWS - 1;
+  const count = stored.toLocaleString('en-US');
+  await page.getByText(`${count} samples would be stored, 1 refused`).waitFor();
+  await page.getByRole('cell', { name: 'old-logger' }).first().waitFor();
+  await page.getByRole('cell', { name: 'Hall A' }).first().waitFor();
+  expect((await system.get('/devices')).items).toEqual([]);
+  await dashboard.lookAt('import-test');
+
+  await page.getByRole('button', { name: 'Import', exact: true }).click();
+  await page.getByText(`${count} samples stored, 1 refused`).waitFor();
+  const row = page.locator('.import-table tbody tr');
+  // The first line names the columns.
+  expect(await row.first().locator('td').allTextContents()).toEqual([
+    String(BAD_ROW + 2),
+    'bad_timestamp',
+    'column `ts`: `yesterday` must be whole epoch milliseconds or ISO 8601',
+  ]);
+  await dashboard.lookAt('import');
+  expect((await system.get('/devices?site=Hall%20A')).items).toMatchObject([{ name: 'old-logger' }]);
+  const { points } = await system.get(
+    `/devices/old-logger/sensors/temperature/series?from=${BEGIN}&to=${BEGIN + ROWS * 1000}&points=1`,
+  );
+  expect(points.reduce((sum: number, { count: of }: { count: number }) => sum + of, 0)).toBe(stored);
+  // The link still leads to the device of this import after another name is typed.
+  await page.getByLabel('Device', { exact: true }).fill('another');
+  await page.getByRole('link', { name: 'Show old-logger' }).click();
+  await page.getByRole('heading', { name: 'old-logger' }).waitFor();
+  const range = new URL(page.url()).searchParams;
+  const [from, to] = ['from', 'to'].map((name) => Date.parse(range.get(name) ?? ''));
+  const length = ROWS * 1000;
+  expect(from).toBeGreaterThan(BEGIN - length / 10);
+  expect(from).toBeLessThan(BEGIN);
+  expect(to).toBeGreaterThan(BEGIN + length - 1000);
+  expect(to).toBeLessThan(BEGIN + length * 1.1);
+  await until(async () => (await dashboard.paintedColors('.signals canvas')) > 1, { what: 'the chart' });
+  // Nobody knows whether it should send, so it is not said to be online, and its age is no warning.
+  await page.getByText('were imported from a file').waitFor();
+  await page.locator('.facts .age[data-expected="false"]').waitFor();
+  await page.locator('.signal-value .age[data-expected="false"]').waitFor();
+  await dashboard.lookAt('import-device');
+});
+
+test('Import page: the user leaves the page during an import and returns: the progress is shown, and the import ends', async () => {
+  const { page, system } = dashboard;
+  let release: () => void = () => {};
+  const released: Promise<void> = new Promise((resolve) => {
+    release = resolve;
+  });
+  await page.route('**/api/v1/import?*', async (route) => {
+    await released;
+    await route.continue();
+  });
+  /** @returns whether the browser would ask before it closes the page */
+  const isAsked = (): Promise<boolean> =>
+    page.evaluate(() => !window.dispatchEvent(new Event('beforeunload', { cancelable: true })));
+  await dashboard.visit('/import');
+  await page.locator('input[type=file]').setInputFiles(file);
+  await page.getByLabel('Device', { exact: true }).fill('second-logger');
+  await page.getByRole('button', { name: 'Import', exact: true }).click();
+  const progress = page.getByRole('progressbar', { name: 'Share of the file' });
+  await progress.waitFor();
+  await page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name: 'Pipeline' }).click();
+  await page.getByRole('heading', { name: 'Pipeline', exact: true }).waitFor();
+  expect(await isAsked()).toBe(true);
+  await page.goBack();
+  await progress.waitFor();
+  expect(await page.getByLabel('Device', { exact: true }).inputValue()).toBe('second-logger');
+  release();
+  await page.getByText(`${(ROWS - 1).toLocaleString('en-US')} samples stored, 1 refused`).waitFor();
+  expect(await isAsked()).toBe(false);
+  expect(await system.get('/devices/second-logger')).toMatchObject({ name: 'second-logger' });
+});
+
+test('Import page: two clicks on Import in immediate succession: one import request is sent', async () => {
+  const { page, system } = dashboard;
+  const small = join(directory, 'small.csv');
+  writeFileSync(small, `ts,temperature\n${new Date(BEGIN).toISOString()},1\n`);
+  let requests = 0;
+  await page.route('**/api/v1/import?*', async (route) => {
+    // The preview is a request too.
+    if (route.request().url().includes('dry_run=false')) requests++;
+    await route.continue();
+  });
+  await dashboard.visit('/import');
+  await page.locator('input[type=file]').setInputFiles(small);
+  await page.getByLabel('Device', { exact: true }).fill('third-logger');
+  await page.getByRole('button', { name: 'Import', exact: true }).evaluate((button) => {
+    for (let clicks = 0; clicks < 2; clicks++) (button as HTMLElement).click();
+  });
+  await page.getByText('1 sample stored, 0 refused').waitFor();
+  expect(requests).toBe(1);
+  expect(await system.get('/devices/third-logger')).toMatchObject({ name: 'third-logger' });
+});
+
+test('Import page: German logger file with local times: options are proposed, the zone is asked, and the preview shows UTC and local time', async () => {
+  const { page, system } = dashboard;
+  const german = join(directory, 'Kühlhaus.csv');
+  const day = new Date(BEGIN).toISOString().slice(0, 10).split('-').reverse().join('.');
+  const lines = [
+    'Messort;Kühlhaus',
+    '',
+    'Datum;Uhrzeit;Temp [°C]',
+    `${day};12:00:00;21,5`,
+    `${day};12:10:00;21,75`,
+  ];
+  writeFileSync(german, Buffer.from(lines.join('\r\n'), 'latin1'));
+  await dashboard.visit('/import');
+  await page.locator('input[type=file]').setInputFiles(german);
+  const start = page.getByRole('button', { name: 'Import', exact: true });
+  await page.getByText('The times name no zone').waitFor();
+  expect(await start.isDisabled()).toBe(true);
+  await page.getByText('Their times are not decided until you choose a zone').waitFor();
+  const other = page.getByLabel('Another zone');
+  expect(
+    await other.evaluate((field: HTMLInputElement) =>
+      [...(field.list?.options ?? [])].map(({ value }) => value),
+    ),
+  ).toEqual(expect.arrayContaining(['UTC', 'Europe/Berlin', 'Pacific/Auckland']));
+  await other.fill('Europe/Nowhere');
+  await other.press('Tab');
+  await page.getByRole('alert').getByText('No zone has this name').waitFor();
+  await dashboard.lookAt('import-questions');
+  await other.fill('Asia/Calcutta');
+  await other.press('Enter');
+  await dashboard.untilFocused(page.getByLabel('Time zone'));
+  await page.getByText('The first samples, as they will be stored').waitFor();
+  await page.getByRole('cell', { name: '12:10:00 +05:30' }).waitFor();
+  await page.getByRole('cell', { name: '06:40:00', exact: false }).waitFor();
+  await dashboard.lookAt('import-preview');
+  await start.click();
+  await page.getByText('2 samples stored, 0 refused').waitFor();
+  expect((await system.get('/devices/K%C3%BChlhaus')).sensors).toMatchObject([
+    { name: 'Temp', unit: '°C', value: 21.75 },
+  ]);
+});

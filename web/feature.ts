@@ -1,0 +1,148 @@
+import type { ComponentChildren, ComponentType, FunctionComponent } from 'preact';
+import type { Plugin } from 'uplot';
+import type { FleetInfo, LatestItem } from './api/types.ts';
+import type { Faults, Judge } from './state/cells.ts';
+import type { FleetSensor } from './state/fleet.ts';
+import type { Matcher } from './state/lists.ts';
+import type { Outdated } from './state/sensor.ts';
+
+/** What a feature brings to the dashboard. It does not mention what it does not bring. */
+export interface Feature {
+  /** name of its folder, and address of its page */
+  name: string;
+  page?: FeaturePage;
+  /** kinds of messages of the event stream that it reads; see `Live.changesOf` */
+  events?: readonly string[];
+  slots?: { [name in keyof Slots]?: ComponentType<Slots[name]> };
+  /** action on a sensor: a column of sensor tables, and a button on the page of the sensor */
+  sensorAction?: { label: string; Button: ComponentType<{ item: SensorNames }> };
+  standsOut?: StandsOut;
+  judgment?: Judgment;
+  /** loads what it adds to the pages of devices and sensors, together with these pages */
+  details?: () => Promise<Details>;
+  /** address of the page that explains why measurements are refused */
+  refusalsHref?: string;
+}
+
+type SensorNames = Pick<LatestItem, 'device_id' | 'sensor_id' | 'device' | 'name'>;
+
+/** The page at the address `/NAME`. */
+export interface FeaturePage {
+  label: string;
+  /** further words that find the page in the search */
+  words: string;
+  /** where links to the page stand: in the navigation, or among the lists of the fleet */
+  place: 'navigation' | 'lists';
+  /** the scope that the page needs, if it needs more than to read */
+  scope?: 'ingest' | 'admin';
+  load: () => Promise<FunctionComponent>;
+  /** whether the page uses `details` of features */
+  hasDetails?: boolean;
+  /** number next to the label in the navigation, for users who may read */
+  Badge?: ComponentType;
+  /** link of the navigation, in place of the label */
+  Link?: ComponentType<{ isHere: boolean }>;
+}
+
+/** The places of the core in which features draw, with the props that each place gives. */
+export interface Slots {
+  /** note above a list of devices, and on the page of a device */
+  deviceNote: object;
+  /** mark of a device in a list, or among the facts on its page; `device`: id */
+  deviceMark: { device: string; isOnline: boolean; isFact: boolean };
+  /** text on the page of a device that does not exist; `device`: id or name */
+  missingDevice: { device: string };
+  /** button next to the switch between the lists of the fleet */
+  listAction: object;
+  /** hint above the first steps */
+  stepsHint: object;
+  /** how to get the account that the embedded broker demands */
+  stepsAccount: object;
+  /** further way to bring measurements, below the first steps */
+  stepsMore: object;
+  /** button below the chart of a sensor; names or ids */
+  sensorButton: { device: string; sensor: string };
+  /** marks on cells of the wall; `arranged` changes with the places of the cells */
+  wallMarks: { picture: WallPicture | null; arranged: unknown };
+  /** what the marks on the wall mean */
+  wallLegend: object;
+}
+
+export interface WallPicture {
+  /** @returns place of the cell in px from the top left of the wall; null: the sensor has no cell */
+  boxOf: (sensor: FleetSensor) => { x: number; y: number; width: number; height: number } | null;
+}
+
+/** Entries of the list "What stands out" next to the wall. */
+export interface StandsOut {
+  /** whether the entries stand above those of the core */
+  isFirst?: boolean;
+  /** a hook that counts the entries; null: not known yet */
+  useCount: (given: StandsOutProps) => number | null;
+  /** text while the number is not known */
+  reading?: string;
+  /** whether the entries are faults, of which a single kind shows more entries */
+  isFault: boolean;
+  List: ComponentType<StandsOutProps & { isOnly: boolean }>;
+}
+
+export interface StandsOutProps {
+  /** filters of the address; null: all sensors match */
+  matches: Matcher | null;
+  /** null: the fleet is too large to be held by the page */
+  faults: Faults | null;
+}
+
+/** Judges the newest values, and ranks the sensors of a fleet that is too large for a cell each. */
+export interface Judgment {
+  judge: Judge;
+  /** text of a value that is not old */
+  describe: (sensor: Pick<FleetSensor, 'cellState' | 'sigmas'>) => string;
+  /** texts while nothing stands out; `old`: no values arrive */
+  calm: { old: string; textOf: (numbers: { sensors: number; judged: number }) => string };
+  /** legend of the colors of judged cells */
+  Legend: ComponentType;
+  /** @returns what a tile stands for; null: the wall has one cell for each sensor */
+  groupingOf: (info: FleetInfo, filter: { type: string | null; site: string | null }) => Grouping | null;
+  GroupWall: ComponentType<{ by: Grouping; isStale: boolean; isFull: boolean }>;
+  /** the sensors of a large fleet that stand out; `isCalm`: nothing else stands out */
+  Ranking: ComponentType<{ isCalm: boolean; isStale: boolean }>;
+}
+
+/** The meaning of a tile of the wall: all sensors of a device, or of a site. */
+export type Grouping = 'device' | 'site';
+
+/** What a feature adds to the pages of devices and sensors. */
+export interface Details {
+  /** a hook, which each drawing of a view with charts calls */
+  useChart?: (subject: ChartSubject) => {
+    /** the array stays the same while the view exists */
+    plugins: readonly Plugin[];
+    /** line below the chart */
+    note?: ComponentChildren;
+    /** panel below the chart */
+    panel?: ComponentChildren;
+  };
+  /** text about the newest value of a sensor; of several, the first counts */
+  ValueNote?: ComponentType<ValueNoteProps>;
+}
+
+export interface ValueNoteProps {
+  item: LatestItem;
+  recent: { ts: number; value: number }[];
+  /** the reason why the value is not current; null: it is current */
+  outdated: Outdated | null;
+}
+
+export interface ChartSubject {
+  /** ids of the devices */
+  devices: readonly string[];
+  /** the only sensor of the chart; null: there are several, or it is not known yet */
+  sensor: { device_id: string; sensor_id: string } | null;
+  /** the device of the page, if the view is the page of a device or sensor */
+  device: { id: string; name: string } | null;
+  /** range of the address */
+  range: { live: boolean; from: number; to: number };
+  /** end of the shown window in epoch ms */
+  at: number;
+}

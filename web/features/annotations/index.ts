@@ -1,0 +1,6 @@
+import type { Feature } from '../../feature.ts';
+
+export const annotationsFeature: Feature = {
+  name: 'annotations',
+  details: () => import('./panel.tsx'),
+};

@@ -1,0 +1,11 @@
+import type { Feature } from '../../feature.ts';
+
+export const changesFeature: Feature = {
+  name: 'changes',
+  page: {
+    label: 'Changes',
+    words: 'what changed history events',
+    place: 'lists',
+    load: () => import('./changes.tsx').then(({ ChangesView }) => ChangesView),
+  },
+};

@@ -1,0 +1,1 @@
+export const deadLetterHref = (id: string): string => `/dead-letters?id=${encodeURIComponent(id)}`;

@@ -1,0 +1,324 @@
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { formatBytes, formatCount, formatCounted, formatDateTime, formatZone } from '../../format.ts';
+import { Breadcrumbs } from '../../kit/navigation.tsx';
+import { ProblemNotice, SlowLine } from '../../kit/notice.tsx';
+import { useQuery, useServices, useTitle } from '../../state/hooks.ts';
+import { readDeadLetter } from './api.ts';
+import { elementOf, RefusedTable } from './codes.tsx';
+import { DeviceLink } from './dead-letter-list.tsx';
+import { Replay } from './replay.tsx';
+import { bytesOf, dumpOf, elementsOf, escapeInvisible, escapeLine, findValues, markValues } from './text.ts';
+import './dead-letters.css';
+import { Choice } from '../../kit/controls.tsx';
+import type { DeadLetter, Refusal } from './api.ts';
+import { readCbor } from './cbor.ts';
+import type { Piece } from './text.ts';
+
+export function DeadLetterPage({ id, backHref }: { id: string; backHref: string }) {
+  const { client } = useServices();
+  const heading = useRef<HTMLHeadingElement | null>(null);
+  const { data, problem, slow, reload } = useQuery(id, (signal) => readDeadLetter(client, id, signal));
+  useTitle('Dead letter');
+  // The view stays the same and only its content changes, so the heading takes the focus for keyboard and screen reader.
+  useEffect(() => heading.current?.focus(), []);
+
+  return (
+    <>
+      <Breadcrumbs steps={[{ label: 'Dead letters', href: backHref }]} />
+      <div class="dead-letter-title">
+        <h1 class="title-text" ref={heading} tabIndex={-1}>
+          Dead letter
+        </h1>
+        {data && <Facts deadLetter={data} />}
+      </div>
+      {slow && <SlowLine />}
+      {problem && <ProblemNotice problem={problem} onRetry={reload} />}
+      {data && <Content deadLetter={data} />}
+    </>
+  );
+}
+
+function Facts({ deadLetter }: { deadLetter: DeadLetter }) {
+  const { preferences } = useServices();
+  const { zone } = preferences.choice.value;
+  const at = Date.parse(deadLetter.ts);
+  return (
+    <dl class="dead-letter-facts">
+      <div>
+        <dt>Received</dt>
+        <dd>
+          <time datetime={deadLetter.ts}>
+            {formatDateTime(at, zone)} {formatZone(zone, at)}
+          </time>
+        </dd>
+      </div>
+      <div>
+        <dt>Device</dt>
+        <dd>
+          <DeviceLink device={deadLetter.device} />
+        </dd>
+      </div>
+      <div>
+        <dt>Topic</dt>
+        <dd>
+          <code>{escapeLine(deadLetter.topic)}</code>
+        </dd>
+      </div>
+      {deadLetter.content_type !== null && (
+        <div>
+          <dt>Content type</dt>
+          <dd>
+            <code>{escapeLine(deadLetter.content_type)}</code>
+          </dd>
+        </div>
+      )}
+    </dl>
+  );
+}
+
+function Content({ deadLetter }: { deadLetter: DeadLetter }) {
+  const payload = useMemo(
+    () => (deadLetter.payload_base64 === null ? null : readPayload(deadLetter)),
+    [deadLetter],
+  );
+  const refused =
+    deadLetter.refused ?? Object.entries(deadLetter.codes).map(([code]) => ({ index: -1, code }));
+  const element = elementOf(deadLetter.topic);
+  const total = Object.values(deadLetter.codes).reduce((sum, count) => sum + count, 0);
+  return (
+    <>
+      <section class="panel" aria-label="Refused">
+        <div class="panel-head">
+          <h2>Refused</h2>
+          <p class="panel-note">
+            {refused[0]?.index === -1
+              ? 'The message as a whole'
+              : `${formatCounted(total, element)}${total > refused.length ? `, of which the first ${formatCount(refused.length)} are listed` : ''}`}
+          </p>
+        </div>
+        <RefusedTable refused={refused} caption="What was refused" element={element} />
+      </section>
+      <Replay deadLetter={deadLetter} keptBytes={payload?.bytes.length ?? 0} />
+      {payload ? (
+        <PayloadView
+          payload={payload}
+          size={deadLetter.size ?? payload.bytes.length}
+          refused={refused}
+          element={element}
+        />
+      ) : (
+        <section class="panel" aria-label="Payload">
+          <h2 class="panel-title">Payload</h2>
+          <p class="none">Only the counts were kept, no payload.</p>
+        </section>
+      )}
+    </>
+  );
+}
+
+/** The payload of a dead letter, decoded. The text of the payload comes from unknown senders, so it is escaped. */
+interface Payload {
+  /** bytes of the payload that were kept */
+  bytes: Uint8Array;
+  /** null: the bytes are no UTF-8 */
+  text: string | null;
+  /** elements of the message by the index that refusals use; null: the payload cannot be split */
+  elements: string[] | null;
+  format: 'JSON' | 'CBOR' | null;
+  /** path of the array of elements; in a birth message the member `sensors` */
+  base: '' | 'sensors';
+  /** the reason why the payload cannot be split; empty if there are elements */
+  obstacle: string;
+}
+
+/** @param deadLetter a dead letter whose payload was kept */
+export function readPayload({ payload_base64, content_type, refused }: DeadLetter): Payload {
+  const bytes = bytesOf(payload_base64 ?? '');
+  const text = textOf(bytes);
+  const base = refused?.some(({ path }) => path?.startsWith('sensors[')) ? 'sensors' : '';
+  const isCbor = content_type?.includes('cbor') || looksLikeCbor(bytes);
+  const read = isCbor
+    ? attempt('CBOR', () => readCbor(bytes))
+    : text === null
+      ? NOT_TEXT
+      : attempt('JSON', () => jsonElements(text, base));
+  return {
+    bytes,
+    text: text === null ? null : escapeInvisible(text),
+    ...read,
+    elements: read.elements?.map(escapeInvisible) ?? null,
+    base,
+  };
+}
+
+type Attempt = Pick<Payload, 'elements' | 'format' | 'obstacle'>;
+
+const NOT_TEXT: Attempt = {
+  elements: null,
+  format: null,
+  obstacle: 'It is no text, and no format that can be shown otherwise.',
+};
+
+function attempt(format: 'JSON' | 'CBOR', read: () => string[]): Attempt {
+  try {
+    return { elements: read(), format, obstacle: '' };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return { elements: null, format: null, obstacle: escapeInvisible(`It is no ${format}: ${reason}`) };
+  }
+}
+
+/** @throws {SyntaxError} if the text is no JSON */
+function jsonElements(text: string, base: Payload['base']): string[] {
+  JSON.parse(text);
+  const array = base === '' ? undefined : findValues(text, new Set([base])).get(base);
+  return elementsOf(array ? text.slice(array.begin, array.end) : text);
+}
+
+function textOf(bytes: Uint8Array): string | null {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
+/** Tests for CBOR: a CBOR array begins with one of these bytes, and no UTF-8 text does. Ingest uses this rule, too. */
+const looksLikeCbor = ([first = 0]: Uint8Array) => first >= 0x80 && first <= 0x9f;
+
+/** Number of elements that the page shows at first, and that each click on "more" adds. */
+const AT_ONCE = 100;
+
+/** Bytes per line of a hex dump, for a narrow and a wide screen. The narrow dump fits a phone. */
+const DUMP_WIDTHS = { narrow: 8, wide: 16 };
+
+/** Renders the payload in its most readable form. The sender is unknown, so all content is shown as text. */
+function PayloadView({
+  payload,
+  size,
+  refused,
+  element,
+}: {
+  payload: Payload;
+  /** size of the whole payload in bytes */
+  size: number;
+  refused: Refusal[];
+  /** noun for an element, such as `measurement` */
+  element: string;
+}) {
+  const { bytes, text, elements, format, base, obstacle } = payload;
+  const ways = [
+    ...(elements ? [{ value: 'elements', label: `${element[0]?.toUpperCase()}${element.slice(1)}s` }] : []),
+    ...(text === null ? [] : [{ value: 'text', label: 'Text' }]),
+    { value: 'bytes', label: 'Bytes' },
+  ];
+  const [way, setWay] = useState(ways[0]?.value ?? 'bytes');
+  const isNarrow = matchMedia('(max-width: 44rem)').matches;
+  return (
+    <section class="panel" aria-label="Payload">
+      <div class="panel-head">
+        <h2>Payload</h2>
+        <p class="panel-note">
+          {format && `${format}, `}
+          {formatBytes(size)}
+          {size > bytes.length && `, of which the first ${formatBytes(bytes.length)} were kept`}
+        </p>
+        <Choice legend="Show it as" options={ways} value={way} onChange={setWay} />
+      </div>
+      {obstacle && way !== 'bytes' && <p class="obstacle">{obstacle}</p>}
+      {bytes.length === 0 && <p class="none">It is empty.</p>}
+      {way === 'elements' && elements && (
+        <Elements elements={elements} base={base} refused={refused} element={element} />
+      )}
+      {way === 'text' && bytes.length > 0 && (
+        <pre class="payload" tabIndex={0} role="region" aria-label="Payload as text">
+          {text !== null && <Marked pieces={piecesOf(text, format, refused)} />}
+        </pre>
+      )}
+      {way === 'bytes' && bytes.length > 0 && (
+        <pre class="payload dump" tabIndex={0} role="region" aria-label="Payload as bytes, in hexadecimal">
+          {dumpOf(bytes, isNarrow ? DUMP_WIDTHS.narrow : DUMP_WIDTHS.wide)}
+        </pre>
+      )}
+    </section>
+  );
+}
+
+function piecesOf(text: string, format: Payload['format'], refused: Refusal[]): Piece[] {
+  if (format !== 'JSON') return [{ text, isMarked: false }];
+  return markValues(
+    text,
+    refused.flatMap(({ path }) => path || []),
+  );
+}
+
+/** Renders a text in which the refused values are marked. */
+const Marked = ({ pieces }: { pieces: Piece[] }) =>
+  pieces.map(({ text, isMarked }) => (isMarked ? <mark class="refused-value">{text}</mark> : text));
+
+function Elements({
+  elements,
+  base,
+  refused,
+  element,
+}: {
+  elements: string[];
+  base: string;
+  refused: Refusal[];
+  element: string;
+}) {
+  const [shown, setShown] = useState(AT_ONCE);
+  const [onlyRefused, setOnlyRefused] = useState(false);
+  const codes = new Map(refused.map(({ index, code }) => [index, code]));
+  // If a message with only one element was refused as a whole, the reason is shown at that element.
+  const isOne = elements.length === 1;
+  const reasonsFor = (at: number) => refused.filter(({ index }) => index === at || (index === -1 && isOne));
+  const all = elements.map((text, index) => ({ text, index, code: codes.get(index) }));
+  const wanted = onlyRefused ? all.filter(({ code }) => code) : all;
+  const hasBoth = codes.size > 0 && !codes.has(-1) && elements.length > codes.size;
+  return (
+    <>
+      {hasBoth && (
+        <p class="elements-filter">
+          <label>
+            <input type="checkbox" checked={onlyRefused} onChange={() => setOnlyRefused(!onlyRefused)} /> Only
+            what was refused
+          </label>
+        </p>
+      )}
+      <ol class="elements" tabIndex={0} aria-label={`Payload, ${element} by ${element}`}>
+        {wanted.slice(0, shown).map(({ text, index, code }) => (
+          <li key={index} data-refused={Boolean(code)}>
+            <span class="element-index">[{index}]</span>
+            <code>
+              <Marked pieces={markValues(text, pathsWithin(`${base}[${index}]`, reasonsFor(index)))} />
+            </code>
+            {code && <span class="element-code">✕ {code}</span>}
+            {reasonsFor(index).map(
+              ({ path, rule }) =>
+                rule && <span class="element-reason">{escapeLine(path ? `${path}: ${rule}` : rule)}</span>,
+            )}
+          </li>
+        ))}
+      </ol>
+      {wanted.length > shown && (
+        <p class="more">
+          <button type="button" class="button" onClick={() => setShown(shown + 10 * AT_ONCE)}>
+            Show {formatCount(Math.min(wanted.length - shown, 10 * AT_ONCE))} more
+          </button>
+          <span>of {formatCount(wanted.length)}</span>
+        </p>
+      )}
+    </>
+  );
+}
+
+/**
+ * @param element path of the element in the message
+ * @returns paths of the refused fields within the element; for a message of one object, the paths have no index
+ */
+const pathsWithin = (element: string, refused: Refusal[]): string[] =>
+  refused.flatMap(({ path = '' }) => {
+    const within = path.startsWith(element) ? path.slice(element.length).replace(/^\./, '') : path;
+    return within || [];
+  });

@@ -1,0 +1,21 @@
+import type { Feature } from '../feature.ts';
+import { alarmsFeature } from './alarms/index.ts';
+import { annotationsFeature } from './annotations/index.ts';
+import { baselinesFeature } from './baselines/index.ts';
+import { changesFeature } from './changes/index.ts';
+import { compareFeature } from './compare/index.ts';
+import { credentialsFeature } from './credentials/index.ts';
+import { deadLettersFeature } from './dead-letters/index.ts';
+import { importFeature } from './import/index.ts';
+
+/** A line switches its feature on. Links and marks stand in this order. */
+export const FEATURES: Feature[] = [
+  alarmsFeature,
+  deadLettersFeature,
+  compareFeature,
+  importFeature,
+  credentialsFeature,
+  changesFeature,
+  annotationsFeature,
+  baselinesFeature,
+];

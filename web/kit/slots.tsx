@@ -1,0 +1,43 @@
+import type { ComponentType } from 'preact';
+import { createContext } from 'preact';
+import { useContext } from 'preact/hooks';
+import type { ChartSubject, Details, Feature, FeaturePage, Judgment, Slots } from '../feature.ts';
+
+/** The features of the dashboard. `details`: filled before a view that uses them is drawn */
+export interface Plugged {
+  features: readonly Feature[];
+  details: readonly Details[];
+}
+
+export const FeaturesContext = createContext<Plugged>({ features: [], details: [] });
+
+export const useFeatures = (): readonly Feature[] => useContext(FeaturesContext).features;
+
+export type Page = FeaturePage & { name: string };
+
+/** @returns the pages of features, in the order of the navigation */
+export const useFeaturePages = (): Page[] =>
+  useFeatures().flatMap(({ name, page }) => (page ? [{ name, ...page }] : []));
+
+/** Draws what the features bring for a place, in the order of the list of features. */
+export function Slot<N extends keyof Slots>({ name, ...props }: { name: N } & Slots[N]) {
+  return useFeatures().map((feature) => {
+    const Part = feature.slots?.[name] as ComponentType<object> | undefined;
+    return Part && <Part key={feature.name} {...props} />;
+  });
+}
+
+export const useSensorActions = () => useFeatures().flatMap(({ sensorAction }) => sensorAction ?? []);
+
+/** @returns the judgment of values by a feature; of several, the first counts */
+export const useJudgment = (): Judgment | undefined =>
+  useFeatures().find(({ judgment }) => judgment)?.judgment;
+
+/** Calls the hooks of all features for the charts of a view. Their number and order never change. */
+export function useChartParts(subject: ChartSubject) {
+  const { details } = useContext(FeaturesContext);
+  return details.flatMap(({ useChart }) => (useChart ? [useChart(subject)] : []));
+}
+
+export const useValueNote = () =>
+  useContext(FeaturesContext).details.find(({ ValueNote }) => ValueNote)?.ValueNote;
