@@ -158,16 +158,6 @@ const TOOLS = {
   'tools/bench/measure/': ['tools/bench/load/', 'tools/bench/environment/', 'tools/bench/publisher/'],
   // Fills a database with samples of several months.
   'tools/bench/loader/': ['tools/bench/load/', 'tools/bench/variants/'],
-  // Measures the dashboard in a browser.
-  'tools/bench/dashboard/': ['tools/bench/measure/'],
-  // Measures queries while ingest writes.
-  'tools/bench/reading/': [
-    'tools/bench/load/',
-    'tools/bench/process/',
-    'tools/bench/loader/',
-    'tools/bench/measure/',
-    'tools/bench/environment/',
-  ],
   // Prints the results as tables.
   'tools/bench/report/': ['tools/bench/load/', 'tools/bench/measure/'],
   // Compares Millrace with other databases.
@@ -177,7 +167,6 @@ const TOOLS = {
     'tools/bench/loader/',
     'tools/bench/measure/',
     'tools/bench/publisher/',
-    'tools/bench/reading/',
     'tools/bench/report/',
     'tools/bench/environment/',
   ],

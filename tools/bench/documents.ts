@@ -1,8 +1,10 @@
 import { medianOf } from './measure/rounds.ts';
-import { PARTS } from './parts/index.ts';
+import type { disk } from './parts/disk.ts';
+import { PARTS, type Part, targetsTable } from './parts/index.ts';
+import type { reading } from './parts/reading.ts';
+import type { throughput } from './parts/throughput.ts';
 import { type ClassResult, comparison, peerTables } from './peers/report.ts';
 import { figure, markdownTable } from './report/table.ts';
-import { type Results, targetsTable } from './targets.ts';
 
 /** The peers have marks of their own, because a separate run measures them. */
 const MARKS = {
@@ -26,7 +28,7 @@ export function insertBetweenMarks(
 export function insertPeers(document: string, raw: Raw): string {
   const tables = peerTables(raw.results.peers ?? []);
   const quick =
-    '**These figures are of a quick run**: one short round, Telegraf with one known good setting, and a month with a sample each 30 s. Read the ratios as a first look. `npm run bench -- --only peers` measures all of it.';
+    '**These figures are of a quick run**: one short round, and Telegraf with one known good setting. `npm run bench -- --only peers` measures all of it.';
   const parts = [
     machineOf(raw),
     ...(raw.flags?.quick ? [quick] : []),
@@ -94,5 +96,13 @@ export interface Raw {
   commit?: string | null;
   machine: { processors: number; model: string; memoryGiB: number; system: string; node: string };
   flags?: { quick?: boolean };
-  results: Results & { peers?: ClassResult[] } & Record<string, unknown>;
+  /** by the name of the part; parts that did not run are missing */
+  results: Record<string, unknown> & {
+    throughput?: ResultOf<typeof throughput>;
+    disk?: ResultOf<typeof disk>;
+    reading?: ResultOf<typeof reading>;
+    peers?: ClassResult[];
+  };
 }
+
+type ResultOf<P> = P extends Part<infer R> ? R : never;

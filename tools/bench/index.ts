@@ -1,31 +1,50 @@
 import { runCommand } from '../../common/command.ts';
-import type { Environment } from './environment/index.ts';
-import { readFlags } from './flags.ts';
-import { loadOf } from './load/shapes.ts';
+import { type CommandLine, type Flag, parseFlags, usageError } from '../../common/flags.ts';
+import type { BenchFlags, Environment } from './environment/index.ts';
+import { loadOf, SHAPES, shapeOf } from './load/shapes.ts';
 import { measureRate } from './measure/rate.ts';
-import { PARTS } from './parts/index.ts';
+import { PARTS, targetsTable } from './parts/index.ts';
 import { textTable } from './report/table.ts';
 import { runSession } from './session.ts';
-import { targetsTable } from './targets.ts';
+
+const NAMES = PARTS.map(({ name }) => name);
+
+const FLAGS = {
+  only: { type: 'text', help: `parts to run, comma-separated: ${NAMES.join(',')}` },
+  shapes: { type: 'text', help: 'loads, sensors x samples a message', fallback: SHAPES.join(',') },
+  rounds: { type: 'integer', help: 'how often each comparison is run', fallback: 3, min: 1 },
+  run: { type: 'duration', help: 'one run of a comparison', fallback: 4000, min: 500 },
+  quick: { type: 'switch', help: 'one short round of the same measurements, in five minutes' },
+} satisfies Record<string, Flag>;
+
+const COMMAND = 'npm run bench --';
+
+const LINE: CommandLine<typeof FLAGS> = {
+  command: COMMAND,
+  help: 'Measures everything side by side on this machine, prints the tables and keeps the raw figures in a file.',
+  examples: [`${COMMAND} --quick`, `${COMMAND} --only ${NAMES[0]} --rounds 5`],
+  flags: FLAGS,
+  settings: ['DATA_DIR'],
+};
 
 // npm run bench: measures all parts on this machine, prints their tables, and writes the raw figures to a file.
 //
 // A run needs these folders, in the order of their use:
-// - parts/        the measurements: each part runs its variants and has its tables
+// - parts/        the measurements: each part runs its variants and has its tables and targets
 // - environment/  database, brokers and processes that a part gets
 // - process/      starts child processes and sends them requests
 // - load/         shapes, payloads and times of what devices send; publisher/ sends it
-// - variants/     ingest with another store or without a broker, the driver alone, and the work of a message alone
-// - measure/      rates, rounds, CPU and memory
-// - loader/       months of data, also for npm run load; reading/ reads them, dashboard/ opens them in Chromium
+// - variants/     ingest with one row per sample, and the driver alone
+// - measure/      rates, rounds, reads, CPU and memory
+// - loader/       months of data, also for npm run load
 // - peers/        Telegraf with QuestDB and InfluxDB
-// - report/       tables; targets.ts has the targets, documents.ts and readme.ts write the pages
+// - report/       tables; documents.ts and readme.ts write the pages
 await runCommand(async () => {
-  const flags = readFlags(process.argv.slice(2));
-  const parts = PARTS.filter(({ name }) => flags.only.includes(name));
+  const { only, ...flags } = readFlags(process.argv.slice(2));
+  const parts = PARTS.filter(({ name }) => only.includes(name));
   await runSession({
     name: 'bench',
-    flags,
+    flags: { only, ...flags },
     needsDashboard: parts.some(({ needsDashboard }) => needsDashboard),
     async work({ environment, results, status, print }) {
       if (parts.some(({ onRequest }) => !onRequest)) await warm(environment, flags.bootMs, status);
@@ -48,19 +67,37 @@ await runCommand(async () => {
   });
 });
 
+/** @throws {MillraceError} `usage` */
+function readFlags(argv: string[]): BenchFlags & { only: string[] } {
+  const { only, shapes, rounds, run, quick } = parseFlags(LINE, argv);
+  const usual = PARTS.filter(({ onRequest }) => !onRequest).map(({ name }) => name);
+  const chosen = only === undefined ? usual : only.split(',');
+  const loads = shapes.split(',');
+  const problems = [
+    ...chosen.filter((name) => !NAMES.includes(name)).map((name) => `--only: no part is called ${name}`),
+    ...loads.filter((load) => !shapeOf(load)).map((load) => `--shapes: ${load} is no load such as 4x10`),
+  ];
+  if (problems.length > 0) throw usageError(COMMAND, problems);
+  return {
+    only: chosen,
+    shapes: loads,
+    rounds: quick ? 1 : rounds,
+    runMs: quick ? Math.min(run, 3000) : run,
+    warmMs: quick ? 750 : 1500,
+    bootMs: quick ? 10_000 : 40_000,
+    quick,
+  };
+}
+
 /** A fresh JVM is 3 to 8 times slower, so the first variant would look slow. */
 async function warm(environment: Environment, forMs: number, onStatus: (text: string) => void) {
-  const variants = [
-    await environment.pipeline('packed'),
-    await environment.pipeline('rows', { store: 'rows', gate: true }),
-  ];
+  const variants = [await environment.pipeline('packed'), await environment.pipeline('rows', { rows: true })];
   const loads = ['1x60', '1x1'];
+  const timing = { database: environment.database.pid, warmMs: forMs / 4, forMs: 100 };
   for (const load of loads) {
-    const shape = loadOf(load);
     for (const variant of variants) {
       onStatus(`warming the database: ${variant.name}, ${load}`);
-      const ms = forMs / loads.length / variants.length;
-      await measureRate(variant, shape, { database: environment.database, warmMs: ms, forMs: 100 });
+      await measureRate(variant, loadOf(load), timing);
     }
   }
 }

@@ -22,11 +22,9 @@ export async function runSession({
   needsDashboard = false,
   work,
 }: {
-  /** name of the file, to which the time is appended */
+  /** of the file, to which the time is appended */
   name: string;
-  /** written to the file */
   flags: object;
-  /** the work opens the dashboard in Chromium */
   needsDashboard?: boolean;
   work: (session: Session) => Promise<void>;
 }) {

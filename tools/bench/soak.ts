@@ -1,6 +1,7 @@
 import { runCommand } from '../../common/command.ts';
 import { type CommandLine, type Flag, parseFlags, usageError } from '../../common/flags.ts';
 import { HOUR_MS } from '../../schema/rules.ts';
+import type { Reading } from './environment/line.ts';
 import { shapeOf } from './load/shapes.ts';
 import { slopeOf, watchMemory } from './measure/machine.ts';
 import { storedSamples } from './measure/stored.ts';
@@ -29,8 +30,6 @@ const WARM_MS = 60_000;
 const MEMORY_EVERY_MS = 5000;
 const SETTLING = 0.1;
 
-type Stretch = { minutes: number; p50: number; p99: number; p999: number; mb: number };
-
 // npm run soak: runs a fixed rate for a long time, and reports memory and latencies.
 await runCommand(async () => {
   const flags = parseFlags(LINE, process.argv.slice(2));
@@ -46,11 +45,10 @@ await runCommand(async () => {
       status('warming up');
       await wired.pace(shape, { rate: flags.rate, forMs: Math.min(WARM_MS, forMs) });
       const memory = watchMemory(Number(wired.pids['ingest']), MEMORY_EVERY_MS);
-      const stretches: Stretch[] = [];
+      const stretches: Array<{ minutes: number; p50: number; p99: number; p999: number; mb: number }> = [];
       const began = Date.now();
 
-      async function closeStretch() {
-        const { p50, p99, p999 } = (await wired.latencies()).published;
+      function closeStretch({ published: { p50, p99, p999 } }: Reading) {
         const minutes = (Date.now() - began) / 60_000;
         const mb = memory.points.at(-1)?.mb ?? Number.NaN;
         stretches.push({ minutes, p50, p99, p999, mb });
@@ -59,7 +57,7 @@ await runCommand(async () => {
         );
       }
 
-      await wired.pace(shape, {
+      const { latency } = await wired.pace(shape, {
         rate: flags.rate,
         forMs,
         async onLook({ published, committed }) {
@@ -67,30 +65,22 @@ await runCommand(async () => {
           status(
             `${figure((Date.now() - began) / 60_000)} min: ${published} messages published, ${committed} committed`,
           );
-          if (Date.now() - began >= (stretches.length + 1) * flags.every) await closeStretch();
+          if (Date.now() - began >= (stretches.length + 1) * flags.every)
+            closeStretch(await wired.latencies());
         },
       });
-      if (Date.now() - began > stretches.length * flags.every + 1000) await closeStretch();
+      if (latency.published.count > 0) closeStretch(latency);
       status('comparing with the database');
       const committed = await wired.committed();
-      const stored = await storedSamples(wired.cql, {
-        devices: shape.devices,
-        from,
-        to: Date.now() + HOUR_MS,
-      });
-      const settled = memory.points.filter(({ seconds }) => seconds >= (forMs / 1000) * SETTLING);
-      Object.assign(results, {
-        stretches,
-        memory: memory.points,
-        slope: slopeOf(settled),
-        committed,
-        stored,
-      });
+      const range = { devices: shape.devices, from, to: Date.now() + HOUR_MS };
+      const stored = await storedSamples(wired.cql, range);
+      const slope = slopeOf(memory.points.filter(({ seconds }) => seconds >= (forMs / 1000) * SETTLING));
+      Object.assign(results, { stretches, memory: memory.points, slope, committed, stored });
       print(
         `\n${textTable(
           [`${flags.rate} samples/s, ${flags.shape}`, ''],
           [
-            ['slope of memory, MB/h', figure(slopeOf(settled))],
+            ['slope of memory, MB/h', figure(slope)],
             ['highest p99, ms', figure(Math.max(...stretches.map(({ p99 }) => p99)))],
             ['samples acknowledged, the warming up included', String(committed)],
             ['of these missing in the database', String(committed - stored)],

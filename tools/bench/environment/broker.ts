@@ -6,36 +6,20 @@ import { MillraceError } from '../../../common/errors.ts';
 import { findTools } from '../../../infra/bootstrap/index.ts';
 import { steadyPort } from '../../../infra/engine/ports.ts';
 
-export interface Broker {
-  url: string;
-  /** missing: the broker runs in the ingest process */
-  pid?: number;
-  stop: () => Promise<void>;
-}
-
 /**
  * Persistence is on, and no limit affects a measurement. The receive maximum of the subscriber limits the messages in flight, and Mosquitto
  * drops no message.
  * @param dir folder of this broker; the broker reuses no files of another broker
- * @returns `kill`: with SIGKILL; `start`: again, with the data that it had written
  */
-export async function startBroker(
-  dir: string,
-): Promise<Broker & { kill: () => Promise<void>; start: () => Promise<unknown> }> {
+export async function startBroker(dir: string) {
   const { mosquitto } = await findTools(['mosquitto']);
   const port = await steadyPort();
   mkdirSync(dir, { recursive: true });
   const configuration = join(dir, 'mosquitto.conf');
-  const lines = [
-    ...persistentOn(port, dir),
-    'allow_anonymous true',
-    'max_inflight_messages 65535',
-    'set_tcp_nodelay true',
-    '',
-  ];
-  writeFileSync(configuration, lines.join('\n'));
+  const unlimited = ['allow_anonymous true', 'max_inflight_messages 65535', 'set_tcp_nodelay true', ''];
+  writeFileSync(configuration, [...persistentOn(port, dir), ...unlimited].join('\n'));
   const broker = createMosquitto(String(mosquitto?.path), configuration, { detached: true });
-  return { ...broker, url: `mqtt://127.0.0.1:${port}`, pid: await broker.start() };
+  return { url: `mqtt://127.0.0.1:${port}`, pid: await broker.start(), stop: broker.stop };
 }
 
 /** Listens on loopback, and drops no message. */

@@ -7,58 +7,31 @@ import { steadyPort } from '../../../infra/engine/ports.ts';
 import { findLockHolder } from '../../../infra/engine/process/lock.ts';
 import { NODE_FOLDER } from '../../../infra/engine/process/previous.ts';
 
-export interface Database {
-  contactPoint: string;
-  pid: number;
-  nodetool?: Nodetool;
-  kill?: () => Promise<void>;
-  /** starts it again after `kill`, with the data that it had written */
-  start?: () => Promise<void>;
-}
+/** `nodetool` is missing if the bench did not start the database. */
+export type Database = { contactPoint: string; pid: number; nodetool?: Nodetool };
 
-/** Accepts batches of the same size as the Cassandra of `npm run dev`. */
+/**
+ * Accepts batches of the same size as the Cassandra of `npm run dev`.
+ * @param options `dir`: folder that is emptied; `profile`: default `bench`, which runs at full speed with a heap of fixed size;
+ * `durable`: a write is on the disk before the database answers
+ */
 export async function startDatabase({
   dir,
-  engineDir,
   profile = 'bench',
-  durable,
-  onStatus,
-  signal,
+  ...options
 }: {
-  /** folder that is emptied */
   dir: string;
   engineDir: string;
-  /** default: `bench`, which runs at full speed with a heap of fixed size */
   profile?: Profile;
-  /** true: a write is on the disk before the database answers */
   durable?: boolean;
   onStatus: (text: string) => void;
   signal?: AbortSignal;
-}): Promise<Database & { stop: () => Promise<void>; kill: () => Promise<void>; start: () => Promise<void> }> {
+}): Promise<Database & { stop: () => Promise<void> }> {
   await emptyDataDir(dir, []);
   await claimDataDir(dir);
-  const port = await steadyPort();
-  const run = async () => {
-    const options = { dataDir: dir, port, engineDir, profile, durable, onStatus, signal };
-    const engine = await startEngine({ ...options, settings: LARGE_BATCHES });
-    return { engine, pid: Number((await findLockHolder(join(dir, NODE_FOLDER)))?.java) };
-  };
-  let { engine, pid } = await run();
-  return {
-    contactPoint: engine.contactPoint,
-    get pid() {
-      return pid;
-    },
-    get nodetool() {
-      return engine.nodetool;
-    },
-    stop: () => engine.stop(),
-    async kill() {
-      engine.kill();
-      await engine.exited;
-    },
-    async start() {
-      ({ engine, pid } = await run());
-    },
-  };
+  const place = { dataDir: dir, port: await steadyPort() };
+  const engine = await startEngine({ ...options, ...place, profile, settings: LARGE_BATCHES });
+  const pid = Number((await findLockHolder(join(dir, NODE_FOLDER)))?.java);
+  const { contactPoint, nodetool } = engine;
+  return { contactPoint, nodetool, pid, stop: () => engine.stop() };
 }

@@ -75,18 +75,8 @@ export function messagesOf({ sensors, samples }: Shape): Series[][] {
   );
 }
 
-/**
- * Encoded once, in SenML as the simulator sends it. Messages only differ in their base time, which has 14 characters at a known position.
- * @returns `timeAt`: position of the base time, the same in all payloads
- */
-export function encodePayloads(shape: Shape): { payloads: Buffer[]; timeAt: number } {
-  const payloads = messagesOf(shape).map((series) => Buffer.from(encodeSenml(series)));
-  const timeAt = (payloads[0] as Buffer).indexOf(String(PLACEHOLDER_MS / 1000));
-  return { payloads, timeAt };
-}
-
 /** @param ms epoch ms, written as seconds */
-export function writeTime(bytes: Buffer, at: number, ms: number) {
+function writeSeconds(bytes: Buffer, at: number, ms: number) {
   const seconds = Math.floor(ms / 1000);
   writeDigits(bytes, at, seconds, 10);
   writeDigits(bytes, at + 11, ms - seconds * 1000, 3);
@@ -113,6 +103,18 @@ export interface Template {
   /** `from`: start of the copy; `time`: time of its first sample, epoch ms */
   writeTimes: (bytes: Buffer, from: number, time: number) => void;
 }
+
+/** SenML as the simulator sends it. Messages only differ in their base time, which has 14 characters at a known position. */
+export const encodeSenmlTemplates = (shape: Shape): Template[] =>
+  messagesOf(shape).map((series) => {
+    const payload = Buffer.from(encodeSenml(series));
+    const timeAt = payload.indexOf(String(PLACEHOLDER_MS / 1000));
+    return {
+      payload,
+      numbersAt: [],
+      writeTimes: (bytes, from, time) => writeSeconds(bytes, from + timeAt, time),
+    };
+  });
 
 /** Each line has the device number and a time. Both are written into every line of a copy. */
 export const encodeLines = (shape: Shape): Template[] =>

@@ -6,7 +6,7 @@ import type { Config } from '../../../common/settings/config.ts';
 import type { Series } from '../../../schema/packed/series.ts';
 import { hourStatisticsOf } from '../../../schema/packed/statistics.ts';
 import { HOUR_MS } from '../../../schema/rules.ts';
-import { createRowTable, STORES } from '../variants/stores.ts';
+import { connectRowStore, createRowTable } from '../variants/rows.ts';
 import {
   fleetOf,
   type LoadedDevice,
@@ -16,50 +16,8 @@ import {
   samplesPerHour,
 } from './data-set.ts';
 
-type Into = 'history' | 'batches' | 'rows';
-
 /** Samples of a sensor in a message. */
 const BATCH = 60;
-
-/** The keyspace must be migrated. @returns number of committed samples */
-export async function build({
-  config,
-  fleet,
-  set,
-  into,
-  arrival,
-  onProgress,
-  signal,
-}: {
-  config: Config;
-  fleet: { seed: number; devices: number; sensors: number };
-  set: DataSet;
-  into: Into;
-  /** epoch ms at which the messages of an hour are committed; default: now, so that most messages are late */
-  arrival?: (hour: number) => number;
-  onProgress?: (samples: number) => void;
-  signal?: AbortSignal;
-}): Promise<{ samples: number }> {
-  const store = await openStore(config, into);
-  try {
-    const write =
-      into === 'history'
-        ? createHistoryWriter(store, Date.now())
-        : // The store with one row per sample is only used for comparison, so its samples do not go into history.
-          createMessageWriter(store, into === 'rows' ? (hour) => hour : (arrival ?? Date.now));
-    const devices = fleetOf({ ...fleet, groups: config.retention.latestGroups });
-    return await load({ store, write, fleet: devices, set, onProgress, signal });
-  } finally {
-    await store.close();
-  }
-}
-
-async function openStore(config: Config, into: Into) {
-  const parts = { ...config, observe: () => {}, onStaleIndex: () => {} };
-  if (into !== 'rows') return connectStore(parts);
-  await createRowTable(config);
-  return (STORES['rows'] as typeof connectStore)(parts);
-}
 
 /** Device hours at once: enough to keep the database busy, and far below the limits of the driver. */
 const AT_ONCE = 48;
@@ -68,42 +26,59 @@ const AT_ONCE = 48;
 export type DataSet = Recipe & { from: number; to: number };
 
 /**
- * Uses the statements of the application: devices and sensors, the samples of every hour, and the latest value of each sensor.
+ * Uses the statements of the application: devices and sensors, the samples of every hour, and the latest value of each sensor. The keyspace
+ * must be migrated.
  * @returns number of committed samples
  */
-async function load({
-  store,
-  write,
+export async function build({
+  config,
   fleet,
   set,
+  into,
+  arrival = Date.now,
   onProgress = () => {},
   signal,
 }: {
-  store: Store;
-  write: HourWriter;
-  fleet: LoadedDevice[];
+  config: Config;
+  fleet: { seed: number; devices: number; sensors: number };
   set: DataSet;
+  into: 'history' | 'batches' | 'rows';
+  /** epoch ms at which the messages of an hour are committed; default: now, so that most messages are late */
+  arrival?: (hour: number) => number;
   onProgress?: (samples: number) => void;
   /** ends the work before the next hour */
   signal?: AbortSignal;
 }): Promise<{ samples: number }> {
-  let samples = 0;
-  const now = Date.now();
-  await forEachConcurrently(AT_ONCE, fleet, (device) =>
-    register(store.write.registry, device, { now, intervalMs: set.intervalMs }),
-  );
-  await forEachConcurrently(AT_ONCE, hoursOf(fleet, set), async ({ device, hour }) => {
-    signal?.throwIfAborted();
-    const sensors = device.sensors.map(({ name, bytes }) => ({
-      sensor: bytes,
-      series: samplesOfHour(set, { device: device.name, sensor: name }, hour),
-    }));
-    await write(device, hour, sensors);
-    samples += sensors.reduce((sum, { series }) => sum + series.times.length, 0);
-    onProgress(samples);
-  });
-  await forEachConcurrently(AT_ONCE, fleet, (device) => writeLatest(store, device, set));
-  return { samples };
+  const options = { ...config, observe: () => {}, onStaleIndex: () => {} };
+  if (into === 'rows') await createRowTable(config);
+  const store = await (into === 'rows' ? connectRowStore : connectStore)(options);
+  try {
+    const now = Date.now();
+    const write =
+      into === 'history'
+        ? createHistoryWriter(store, now)
+        : // The store with one row per sample is only used for comparison, so its samples do not go into history.
+          createMessageWriter(store, into === 'rows' ? (hour) => hour : arrival);
+    const devices = fleetOf({ ...fleet, groups: config.retention.latestGroups });
+    await forEachConcurrently(AT_ONCE, devices, (device) =>
+      register(store.write.registry, device, { now, intervalMs: set.intervalMs }),
+    );
+    let samples = 0;
+    await forEachConcurrently(AT_ONCE, hoursOf(devices, set), async ({ device, hour }) => {
+      signal?.throwIfAborted();
+      const sensors = device.sensors.map(({ name, bytes }) => ({
+        sensor: bytes,
+        series: samplesOfHour(set, { device: device.name, sensor: name }, hour),
+      }));
+      await write(device, hour, sensors);
+      samples += sensors.reduce((sum, { series }) => sum + series.times.length, 0);
+      onProgress(samples);
+    });
+    await forEachConcurrently(AT_ONCE, devices, (device) => writeLatest(store, device, set));
+    return { samples };
+  } finally {
+    await store.close();
+  }
 }
 
 function* hoursOf(fleet: LoadedDevice[], { from, to }: DataSet) {
@@ -124,13 +99,11 @@ export const samplesIn = (
   { from, to, intervalMs }: DataSet,
 ): number => devices * sensors * ((to - from) / HOUR_MS) * samplesPerHour(intervalMs);
 
-type SensorHour = { sensor: Buffer; series: Series };
-
 /** Settles when the samples are committed. @param hour epoch ms */
 type HourWriter = (
-  device: { bytes: Buffer; group: number },
+  device: LoadedDevice,
   hour: number,
-  sensors: SensorHour[],
+  sensors: Array<{ sensor: Buffer; series: Series }>,
 ) => Promise<void>;
 
 /**
@@ -139,18 +112,12 @@ type HourWriter = (
  * @param readFrom when the packer would have read the hour, in epoch ms
  */
 const createHistoryWriter =
-  (store: Store, readFrom: number): HourWriter =>
+  ({ write: { history } }: Store, readFrom: number): HourWriter =>
   async ({ bytes: device }, hour, sensors) => {
     for (const { sensor, series } of sensors) {
-      for (const samples of historyRows(hour, series)) {
-        await store.write.history.writeSamples({ device, sensor }, [{ hour, samples }]);
-      }
-      await store.write.history.writeStatistics(
-        { device, sensor },
-        hour,
-        hourStatisticsOf(series.values),
-        readFrom,
-      );
+      for (const samples of historyRows(hour, series))
+        await history.writeSamples({ device, sensor }, [{ hour, samples }]);
+      await history.writeStatistics({ device, sensor }, hour, hourStatisticsOf(series.values), readFrom);
     }
   };
 

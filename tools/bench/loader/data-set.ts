@@ -20,53 +20,34 @@ const TYPE = 'temperature';
 const UNIT = 'Cel';
 const SITE = 'load';
 
-interface LoadedSensor {
-  name: string;
-  /** 16 bytes */
-  bytes: Buffer;
-}
-
+/** `bytes`: 16 bytes of an id */
 export interface LoadedDevice {
   name: string;
   id: string;
-  /** 16 bytes */
   bytes: Buffer;
   group: number;
-  sensors: LoadedSensor[];
+  sensors: Array<{ name: string; bytes: Buffer }>;
 }
 
 /**
  * Names contain the seed, so two data sets with different seeds have no device in common.
  * @param options `sensors`: of each device; `groups`: LATEST_GROUPS
  */
-export const fleetOf = ({
-  seed,
-  devices,
-  sensors,
-  groups,
-}: {
+export const fleetOf = (options: {
   seed: number;
   devices: number;
   sensors: number;
   groups: number;
 }): LoadedDevice[] =>
-  Array.from({ length: devices }, (_, number) => {
-    const name = `load-${seed}-${String(number).padStart(DEVICE_DIGITS, '0')}`;
+  Array.from({ length: options.devices }, (_, number) => {
+    const name = `load-${options.seed}-${String(number).padStart(DEVICE_DIGITS, '0')}`;
     const { id, bytes } = identifyDevice(name) as Identity;
-    return {
-      name,
-      id,
-      bytes,
-      group: groupOf(bytes, groups),
-      sensors: Array.from({ length: sensors }, (_, index) => loadedSensor(id, index)),
-    };
+    const sensors = Array.from({ length: options.sensors }, (_, index) => {
+      const sensor = `sensor-${String(index).padStart(SENSOR_DIGITS, '0')}`;
+      return { name: sensor, bytes: (identifySensor(id, sensor) as SensorIdentity).bytes };
+    });
+    return { name, id, bytes, group: groupOf(bytes, options.groups), sensors };
   });
-
-function loadedSensor(deviceId: string, index: number): LoadedSensor {
-  const name = `sensor-${String(index).padStart(SENSOR_DIGITS, '0')}`;
-  const { bytes } = identifySensor(deviceId, name) as SensorIdentity;
-  return { name, bytes };
-}
 
 /** Like a birth message. `now`: epoch ms */
 export async function register(

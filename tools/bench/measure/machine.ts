@@ -40,11 +40,14 @@ export async function withShares<T extends object>(
 }
 
 async function look(pids: Record<string, number>) {
-  const [machine, ...seconds] = await Promise.all([machineTime(), ...Object.values(pids).map(cpuSeconds)]);
+  const [stat, ...seconds] = await Promise.all([
+    readFile('/proc/stat', 'utf8'),
+    ...Object.values(pids).map(cpuSeconds),
+  ]);
   const { user, system } = process.cpuUsage();
   return {
     at: performance.now(),
-    machine,
+    machine: parseMachineTime(stat),
     cpu: Object.fromEntries(Object.keys(pids).map((name, at) => [name, Number(seconds[at])])),
     bench: (user + system) / 1e6,
   };
@@ -52,10 +55,6 @@ async function look(pids: Record<string, number>) {
 
 /** Time since the start of the machine, in hundredths of a second. `stolen`: that the host took for other machines */
 type MachineTime = { all: number; idle: number; stolen: number };
-
-async function machineTime(): Promise<MachineTime> {
-  return parseMachineTime(await readFile('/proc/stat', 'utf8'));
-}
 
 export function parseMachineTime(stat: string): MachineTime {
   // Fields: user nice system idle iowait irq softirq steal. The time of guests is already included in user (proc(5)).
@@ -94,14 +93,9 @@ const TICKS_PER_SECOND = 100;
 
 const PAGE_BYTES = 4096;
 
-/** CPU seconds of user and system together. */
 async function cpuSeconds(pid: number): Promise<number> {
   const fields = await statFields(pid);
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
-}
-
-async function residentBytes(pid: number): Promise<number> {
-  return Number((await statFields(pid))[21]) * PAGE_BYTES;
 }
 
 /** The fields after the process name: `state ppid …` (proc(5)). The name is in brackets and may contain any character. */
@@ -121,7 +115,10 @@ export function watchMemory(pid: number, everyMs: number = 1000) {
       const now = performance.now();
       if (now - last < everyMs) return;
       last = now;
-      points.push({ seconds: (now - began) / 1000, mb: (await residentBytes(pid)) / 1e6 });
+      points.push({
+        seconds: (now - began) / 1000,
+        mb: (Number((await statFields(pid))[21]) * PAGE_BYTES) / 1e6,
+      });
     },
   };
 }

@@ -12,14 +12,11 @@ export async function alternate<R extends { steal: number; others: number }, Nam
   names,
   rounds,
   measure,
-  mostRepeats = MOST_REPEATS,
   onStatus = () => {},
 }: {
   names: Name[];
   rounds: number;
   measure: (name: Name) => Promise<R>;
-  /** repeats of a round with too much steal */
-  mostRepeats?: number;
   onStatus?: (text: string) => void;
 }): Promise<Round<Name, R>[]> {
   async function once(order: Name[], title: string): Promise<Round<Name, R>> {
@@ -37,7 +34,7 @@ export async function alternate<R extends { steal: number; others: number }, Nam
     const order = round % 2 === 0 ? names : [...names].reverse();
     const title = `round ${round + 1} of ${rounds}`;
     let best = await once(order, title);
-    for (let repeats = 1; repeats <= mostRepeats && best.steal > MOST_STEAL; repeats++) {
+    for (let repeats = 1; repeats <= MOST_REPEATS && best.steal > MOST_STEAL; repeats++) {
       const again = await once(order, `${title}, again since the host took CPU away`);
       best = { ...(again.steal < best.steal ? again : best), repeats };
     }

@@ -11,43 +11,31 @@ const SELECT = 'SELECT samples FROM message WHERE device_id = ? AND bucket = ? A
 
 const AT_ONCE = 16;
 
-/** `first`: number of the first device (default 0); `from`, `to`: epoch ms */
-type Range = { first?: number; devices: number; from: number; to: number };
+/** `from`, `to`: epoch ms */
+type Range = { devices: number; from: number; to: number };
 
 /** Counts in the database itself, independently of the metrics of ingest. No load publishes a time twice. */
 export async function storedSamples(cql: Config['cql'], range: Range): Promise<number> {
-  let samples = 0;
-  await visitStored(cql, range, (_, times) => {
-    samples += times.length;
-  });
-  return samples;
-}
-
-/** @param visit called for each sensor of each row; times in epoch ms */
-export async function visitStored(
-  cql: Config['cql'],
-  range: Range,
-  visit: (device: number, times: ArrayLike<number>) => void,
-) {
   const client = await connect(cql, { keyspace: cql.keyspace, applicationName: 'bench' });
-  async function visitPartition(number: number, bucket: number) {
-    const params = [identifyDevice(deviceName(number))?.bytes, new Date(bucket)];
-    for await (const row of await client.execute(SELECT, params, { fetchSize: 500 })) {
-      visitBlock(bucket, row['samples'], (_, series) => visit(number, series().times));
-    }
-  }
+  let samples = 0;
   try {
-    await forEachConcurrently(AT_ONCE, partitionsOf(range), ({ number, bucket }) =>
-      visitPartition(number, bucket),
-    );
+    await forEachConcurrently(AT_ONCE, partitionsOf(range), async ({ number, bucket }) => {
+      const params = [identifyDevice(deviceName(number))?.bytes, new Date(bucket)];
+      for await (const row of await client.execute(SELECT, params, { fetchSize: 500 })) {
+        visitBlock(bucket, row['samples'], (_, series) => {
+          samples += series().times.length;
+        });
+      }
+    });
+    return samples;
   } finally {
     await client.shutdown();
   }
 }
 
-function* partitionsOf({ first = 0, devices, from, to }: Range) {
+function* partitionsOf({ devices, from, to }: Range) {
   for (let bucket = bucketOf(from); bucket <= to; bucket += HOUR_MS) {
-    for (let number = first; number < first + devices; number++) yield { number, bucket };
+    for (let number = 0; number < devices; number++) yield { number, bucket };
   }
 }
 
@@ -56,7 +44,7 @@ function* partitionsOf({ first = 0, devices, from, to }: Range) {
  * @throws {TypeError} for a database that the bench did not start
  */
 export async function tableBytes(
-  { nodetool }: Environment,
+  { database: { nodetool } }: Environment,
   keyspace: string,
   tables: string[],
 ): Promise<Record<string, number>> {

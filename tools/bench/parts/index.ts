@@ -1,15 +1,11 @@
 import type { Context } from '../environment/index.ts';
-import { alarms } from './alarms.ts';
-import { cost, fleet } from './cost.ts';
-import { dashboard } from './dashboard.ts';
-import { files } from './files.ts';
-import { latency, overload } from './latency.ts';
+import { figure, type Table } from '../report/table.ts';
+import { disk } from './disk.ts';
+import { latency } from './latency.ts';
 import { opening } from './opening.ts';
 import { packing } from './packing.ts';
 import { peers } from './peers.ts';
 import { reading } from './reading.ts';
-import { disk } from './reading-disk.ts';
-import { streaming } from './streaming.ts';
 import { throughput } from './throughput.ts';
 
 /** The result goes unchanged into the raw file and can be shown as tables at any time. */
@@ -22,23 +18,31 @@ export interface Part<R> {
   /** true: the part opens the dashboard in Chromium */
   needsDashboard?: boolean;
   run: (context: Context) => Promise<R>;
-  tables(result: R): Array<{ head: string[]; rows: string[][] }>;
+  tables(result: R): Table[];
+  targets?(result: R): Target[];
 }
 
+/** `value` is NaN if it was not measured. */
+export type Target = { figure: string; value: number } & ({ atLeast: number } | { atMost: number });
+
 /** In the order in which they run and are shown. */
-export const PARTS: Part<unknown>[] = [
-  throughput,
-  latency,
-  overload,
-  cost,
-  fleet,
-  reading,
-  disk,
-  files,
-  packing,
-  streaming,
-  alarms,
-  dashboard,
-  opening,
-  peers,
-];
+export const PARTS: Part<unknown>[] = [throughput, latency, reading, disk, packing, opening, peers];
+
+/** The table has only targets that were measured. @param results by the name of the part */
+export function targetsTable(results: Record<string, unknown>): Table {
+  const targets = PARTS.flatMap((part) => {
+    const result = results[part.name];
+    return result === undefined ? [] : (part.targets?.(result) ?? []);
+  });
+  const rows = targets
+    .filter(({ value }) => !Number.isNaN(value))
+    .map((target) => {
+      const { value } = target;
+      const [wanted, holds] =
+        'atLeast' in target
+          ? [`${target.atLeast} or more`, value >= target.atLeast]
+          : [`${target.atMost} or less`, value <= target.atMost];
+      return [target.figure, wanted, figure(value), holds ? 'yes' : 'no'];
+    });
+  return { head: ['figure', 'target', 'measured', 'holds'], rows };
+}

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bucketOf, HOUR_MS } from '../../../schema/rules.ts';
-import type { Line } from '../environment/pipeline.ts';
+import type { Line } from '../environment/line.ts';
 import { loadOf } from '../load/shapes.ts';
 import { build } from '../loader/build.ts';
-import { startObserving } from '../measure/machine.ts';
+import { withShares } from '../measure/machine.ts';
 import { measurePeak } from '../measure/rate.ts';
 import { figure, percent } from '../report/table.ts';
 import type { Part } from './index.ts';
@@ -24,29 +24,30 @@ const DUE = { first: 3, hours: 2 };
 /** `devices`: to pack, with four sensors at 1 Hz and a message a minute; `loadDevices`: of the load */
 type Sizes = { devices: number; loadDevices: number };
 
-const SIZES: Sizes = { devices: 500, loadDevices: 1000 };
+const SIZES: Sizes = { devices: 250, loadDevices: 1000 };
 
-/** Measures how fast an ingest process packs closed hours, alone and next to a load. */
+/** `hours`: counted per sensor */
+type Phase = { hours: number; samples: number; seconds: number; steal: number; others: number };
+
+type Result = { peak: number; loaded: Phase; alone: Phase };
+
+/** Sensors at 1 Hz whose samples are packed as fast as they arrive. */
+const sensorsOf = ({ samples, seconds }: Phase): number => samples / seconds;
+
+/** Measures how fast an ingest process packs closed hours, alone and next to a load. `npm run size` calculates with these figures. */
 export const createPackingPart = (sizes: Sizes): Part<Result> => ({
   name: 'packing',
   title: `Packing, hours of sensors at 1 Hz, alone and next to half of the highest rate of load ${LOAD}`,
 
   async run({ environment, flags, status }) {
     const shape = loadOf(LOAD, sizes.loadDevices);
-    const config = await environment.prepare('packing');
     const due = sizes.devices * SENSORS * DUE.hours;
     const from = bucketOf(Date.now()) - DUE.first * HOUR_MS;
+    const to = from + DUE.hours * HOUR_MS;
     await build({
-      config,
+      config: await environment.prepare('packing'),
       fleet: { seed: 1, devices: sizes.devices, sensors: SENSORS },
-      set: {
-        seed: 1,
-        signal: 'decimals',
-        intervalMs: 1000,
-        jitterMs: 20,
-        from,
-        to: from + DUE.hours * HOUR_MS,
-      },
+      set: { seed: 1, signal: 'decimals', intervalMs: 1000, jitterMs: 20, from, to },
       into: 'batches',
       // The batches are committed within their hour, so they are not packed yet.
       arrival: (hour) => hour,
@@ -54,17 +55,17 @@ export const createPackingPart = (sizes: Sizes): Part<Result> => ({
     });
     status('the highest rate');
     const peak = await measurePeak(await environment.pipeline('packed'), shape, { environment, flags });
-    const pipeline = await environment.pipeline('packing');
-    const pids = { ...pipeline.pids, database: environment.database };
+    const line = await environment.pipeline('packing');
+    const pids = { ...line.pids, database: environment.database.pid };
     status('packing next to ingest');
     // The measurement of packing starts before the load, because packing may begin as soon as the load runs.
     const [loaded, end] = await Promise.all([
-      watch(pipeline, pids, due / 2),
-      pipeline.hold(shape, peak * SHARE),
+      withShares(pids, () => watch(line, due / 2)),
+      line.hold(shape, peak * SHARE),
     ]);
     await end();
     status('packing alone');
-    const alone = await watch(pipeline, pids, due);
+    const alone = await withShares(pids, () => watch(line, due));
     await environment.close('packing');
     return { peak, loaded, alone };
   },
@@ -72,12 +73,10 @@ export const createPackingPart = (sizes: Sizes): Part<Result> => ({
   tables: ({ peak, loaded, alone }) => [
     {
       head: ['', 'hours of sensors/s', 'sensors at 1 Hz that it keeps up with', 'steal', 'others'],
-      rows: (
-        [
-          [`next to ${figure((peak * SHARE) / 1000)} thousand samples/s`, loaded],
-          ['alone', alone],
-        ] as Array<[string, Phase]>
-      ).map(([label, phase]) => [
+      rows: [
+        { label: `next to ${figure((peak * SHARE) / 1000)} thousand samples/s`, phase: loaded },
+        { label: 'alone', phase: alone },
+      ].map(({ label, phase }) => [
         label,
         figure(phase.hours / phase.seconds),
         figure(sensorsOf(phase)),
@@ -86,26 +85,27 @@ export const createPackingPart = (sizes: Sizes): Part<Result> => ({
       ]),
     },
   ],
+
+  targets: ({ loaded }) => [
+    {
+      figure: 'sensors at 1 Hz that packing keeps up with, next to half of the highest rate',
+      atLeast: 10_000,
+      value: sensorsOf(loaded),
+    },
+  ],
 });
 
 export const packing = createPackingPart(SIZES);
 
-/** Sensors at 1 Hz whose samples are packed as fast as they arrive. */
-export const sensorsOf = ({ samples, seconds }: Phase): number => samples / seconds;
-
 /** Measures from the next packed hour until `until` hours, counted per sensor, are packed in total, or until packing makes no progress. */
-async function watch(pipeline: Line, pids: Record<string, number>, until: number): Promise<Phase> {
+async function watch(line: Line, until: number) {
   const look = async () => {
-    const metric = await pipeline.metrics();
-    return {
-      hours: metric('iot_pack_hours_total'),
-      samples: metric('iot_pack_samples_total'),
-      at: performance.now(),
-    };
+    const metric = await line.metrics();
+    const [hours, samples] = [metric('iot_pack_hours_total'), metric('iot_pack_samples_total')];
+    return { hours, samples, at: performance.now() };
   };
   const before = await look();
   let [first, last] = [before, before];
-  const observed = await startObserving(pids);
   while (last.hours < until && performance.now() - last.at < STUCK_MS) {
     await sleep(LOOK_MS);
     const now = await look();
@@ -113,17 +113,9 @@ async function watch(pipeline: Line, pids: Record<string, number>, until: number
     if (now.hours === before.hours) first = now;
     else if (now.hours > last.hours) last = now;
   }
-  const { steal, others } = await observed();
   return {
     hours: last.hours - first.hours,
     samples: last.samples - first.samples,
     seconds: (last.at - first.at) / 1000,
-    steal,
-    others,
   };
 }
-
-/** `hours`: counted per sensor */
-type Phase = { hours: number; samples: number; seconds: number; steal: number; others: number };
-
-type Result = { peak: number; loaded: Phase; alone: Phase };

@@ -1,180 +1,174 @@
-import type { Config } from '../../../common/settings/config.ts';
-import type { Environment } from '../environment/index.ts';
-import type { Line } from '../environment/pipeline.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { bucketOf, DAY_MS, dayOf, HOUR_MS, PACK_DELAY_MS } from '../../../schema/rules.ts';
 import { loadOf } from '../load/shapes.ts';
+import { build } from '../loader/build.ts';
 import { withPeakMemory, withShares } from '../measure/machine.ts';
-import { measurePeak, measureRate } from '../measure/rate.ts';
+import { measurePeak } from '../measure/rate.ts';
+import { createHttpReader, type Read, readRepeatedly } from '../measure/reads.ts';
 import { alternate, medianOf, type Round } from '../measure/rounds.ts';
-import { createBackground, loadAll, planOf, type Sizes } from '../reading/data.ts';
-import { createHttpReader } from '../reading/http.ts';
-import {
-  KINDS,
-  type Kind,
-  NAMES,
-  type Name,
-  RATIOS,
-  READINGS,
-  type Read,
-  readRepeatedly,
-  type Target,
-} from '../reading/kinds.ts';
-import { openStoreReader } from '../reading/store.ts';
-import { figure, percent, stealOf } from '../report/table.ts';
+import { figure, stealOf } from '../report/table.ts';
 import type { Part } from './index.ts';
 
 /** The simulator's collar, at this share of its highest rate. */
 const LOAD = '4x10';
 const SHARE = 0.5;
 
-const SIZES: Sizes = {
-  small: { sensors: 12, days: 1 },
-  large: { sensors: 4, days: 30, longDays: 365 },
-  intervalMs: 1000,
-  devices: 1000,
+/** Stored before reading is measured. */
+interface Sizes {
+  /** of one sensor with `monthMs` between two samples */
+  days: number;
+  monthMs: number;
+  /** of another sensor with `yearMs` between two samples: statistics of an hour take as long to read with few samples as with many */
+  longDays: number;
+  yearMs: number;
+  /** publish during the reads, with four sensors each */
+  devices: number;
+}
+
+const SIZES: Sizes = { days: 30, monthMs: 1000, longDays: 365, yearMs: 10_000, devices: 1000 };
+
+/** Time left out at the old end of the retention. Otherwise data could expire before the last round has read it. */
+const SPARE_MS = 4 * HOUR_MS;
+
+/** The dashboard requests these numbers. */
+const POINTS = 500;
+const PAGE = 100;
+
+const LABELS = {
+  latest: 'page of latest',
+  page: 'page of samples',
+  month: 'series of a month',
+  monthExport: 'export of a month',
+  year: 'series of a year, a sample each 10 s',
 };
 
-/**
- * Measures reads over HTTP and from the store, with a small and a large amount of stored data. Devices publish at half of the
- * highest rate meanwhile. At the end, one export reads all samples of the sensor with the longest history.
- */
+type Name = keyof typeof LABELS;
+
+const NAMES = Object.keys(LABELS) as Name[];
+
+/** `mb`: maximum memory of the HTTP process, in MB */
+type Measured = Read & { mb: number; steal: number; others: number };
+
+/** `peak`: samples/s; `loaded`: samples */
+type Result = { peak: number; loaded: number; rounds: Round<Name, Measured>[] };
+
+const seriesAgainstExport = ({ rounds }: Result) =>
+  medianOf(rounds, ({ month, monthExport }) => monthExport.p50 / month.p50);
+
+/** Measures reads over HTTP, while devices publish at half of the highest rate. */
 export const createReadingPart = (sizes: Sizes): Part<Result> => ({
   name: 'reading',
   title: `Reading, while devices measure at half of the highest rate, load ${LOAD}`,
 
   async run({ environment, flags, status }) {
-    const plan = planOf(sizes, Date.now());
-    const configs = { small: await environment.prepare('small'), large: await environment.prepare('large') };
-    const loaded = {
-      small: await loadAll(configs.small, plan.small, status),
-      large: await loadAll(configs.large, plan.large, status),
-    };
-    const lines = { small: await environment.pipeline('small'), large: await environment.pipeline('large') };
-    const readers = {
-      small: await openReader(environment, lines.small, configs.small),
-      large: await openReader(environment, lines.large, configs.large),
-    };
+    const config = await environment.prepare('reading');
+    const to = bucketOf(Date.now()) - PACK_DELAY_MS;
+    const month = { seed: 1, from: dayOf(to) - sizes.days * DAY_MS, to: dayOf(to) };
+    const year = { seed: 2, from: to - sizes.longDays * DAY_MS + SPARE_MS, to };
+    const recipe = { signal: 'decimals' as const, jitterMs: 20 };
+    let loaded = 0;
+    for (const set of [
+      { ...recipe, ...month, intervalMs: sizes.monthMs },
+      { ...recipe, ...year, intervalMs: sizes.yearMs },
+    ]) {
+      const { samples } = await build({
+        config,
+        fleet: { seed: set.seed, devices: 1, sensors: 1 },
+        set,
+        into: 'history',
+        onProgress: (done) => status(`loading history: ${(done / 1e6).toFixed(1)} million samples`),
+      });
+      loaded += samples;
+    }
+    const line = await environment.pipeline('reading');
+    const front = await line.front();
+    const http = createHttpReader(front.url);
     const shape = loadOf(LOAD, sizes.devices);
-    status('registering devices');
-    await measureRate(lines.small, shape, { database: environment.database, warmMs: 0, forMs: 100 });
     status('the highest rate');
-    const peak = await measurePeak(lines.large, shape, { environment, flags });
-    const background = createBackground({ shape, rate: peak * SHARE, warmMs: flags.warmMs });
+    const peak = await measurePeak(line, shape, { environment, flags });
 
-    async function read(name: Name, forMs: number) {
-      const { system, kind, target } = READINGS[name];
-      await background.into(lines[system]);
-      return readers[system].read(kind, plan.targets[target], forMs);
+    const pathOf = ({ seed }: { seed: number }) => `/api/v1/devices/load-${seed}-000000/sensors/sensor-000`;
+    const rangeOf = (range: { from: number; to: number }) => `from=${range.from}&to=${range.to}`;
+    const items = async (path: string) => (await http.json<{ items: unknown[] }>(path)).items.length;
+    const points = async (set: typeof month) =>
+      (await http.json<{ points: unknown[] }>(`${pathOf(set)}/series?${rangeOf(set)}&points=${POINTS}`))
+        .points.length;
+    const reads: Record<Name, () => Promise<number>> = {
+      latest: () => items(`/api/v1/latest?limit=${PAGE}`),
+      page: () => items(`${pathOf(year)}/measurements?limit=${PAGE}`),
+      month: () => points(month),
+      monthExport: () => http.lines(`${pathOf(month)}/measurements?${rangeOf(month)}&order=asc`),
+      year: () => points(year),
+    };
+
+    const pids = { ...line.pids, http: front.pid, bench: process.pid, database: environment.database.pid };
+    const read = (name: Name, forMs: number): Promise<Measured> =>
+      withShares(pids, async () => {
+        const { value, mb } = await withPeakMemory(front.pid, readRepeatedly(reads[name], forMs));
+        return { ...value, mb };
+      });
+
+    async function readAll() {
+      for (const name of NAMES) {
+        status(`warming up: ${LABELS[name]}`);
+        await read(name, flags.warmMs / 2);
+      }
+      const measure = (name: Name) => read(name, flags.runMs);
+      return alternate({ names: NAMES, rounds: flags.rounds, measure, onStatus: status });
     }
 
     try {
-      for (const name of NAMES) {
-        status(`warming up: ${READINGS[name].label}`);
-        await read(name, flags.warmMs / 2);
-      }
-      const rounds = await alternate({
-        names: NAMES,
-        rounds: flags.rounds,
-        measure: (name) => read(name, flags.runMs),
-        onStatus: status,
-      });
-      status('export of a year');
-      const longest = await readers.large.read('export', plan.targets.year, 0);
-      await background.stop();
-      const stored = {
-        small: loaded.small + (await lines.small.committed()),
-        large: loaded.large + (await lines.large.committed()),
-      };
-      return { peak, loaded, stored, rounds, longest };
+      const end = await line.hold(shape, peak * SHARE);
+      await sleep(flags.warmMs);
+      const rounds = await readAll().finally(end);
+      return { peak, loaded, rounds };
     } finally {
-      await background.stop();
-      for (const { close } of Object.values(readers)) await close();
-      for (const name of ['small', 'large']) {
-        await environment.close(`${name}-front`);
-        await environment.close(name);
-      }
+      http.close();
+      await front.close();
+      await environment.close('reading');
     }
   },
 
-  tables: ({ peak, loaded, stored, rounds, longest }) => [
+  tables: (result) => [
     {
       head: [
-        `next to ${figure((peak * SHARE) / 1000)} thousand samples/s`,
-        'items',
-        'p50 ms',
-        'p99 ms',
-        'thousand items/s',
-        'HTTP process, MB',
-        'steal',
+        `next to ${figure((result.peak * SHARE) / 1000)} thousand samples/s, ${figure(result.loaded / 1e6)} million stored`,
+        ...['items', 'p50 ms', 'p99 ms', 'thousand items/s', 'HTTP process, MB', 'steal'],
       ],
-      rows: [
-        ...NAMES.map((name) =>
-          rowOf(
-            READINGS[name].label,
-            (read) => medianOf(rounds, ({ [name]: of }) => read(of)),
-            stealOf(rounds),
-          ),
-        ),
-        rowOf('export of a year, once', (read) => read(longest), percent(longest.steal)),
-      ],
+      rows: NAMES.map((name) => {
+        const of = (read: (measured: Measured) => number) =>
+          figure(medianOf(result.rounds, (results) => read(results[name])));
+        return [
+          LABELS[name],
+          of(({ items }) => items),
+          of(({ p50 }) => p50),
+          of(({ p99 }) => p99),
+          of(({ items, p50 }) => items / p50),
+          of(({ mb }) => mb),
+          stealOf(result.rounds),
+        ];
+      }),
     },
     {
       head: ['side by side', 'ratio'],
-      rows: Object.values(RATIOS).map(({ label, ratio }) => [label, figure(medianOf(rounds, ratio))]),
+      rows: [
+        ["reading a month's samples, against its series of 500 points", figure(seriesAgainstExport(result))],
+      ],
+    },
+  ],
+
+  targets: (result) => [
+    {
+      figure: "reading a month's samples, against its series of 500 points",
+      atLeast: 100,
+      value: seriesAgainstExport(result),
     },
     {
-      head: ['million samples stored', 'loaded', 'at the end'],
-      rows: (['small', 'large'] as const).map((name) => [
-        name === 'small' ? 'little' : 'much',
-        figure(loaded[name] / 1e6),
-        figure(stored[name] / 1e6),
-      ]),
+      figure: 'memory of the HTTP process while it exports a month, MB',
+      atMost: 200,
+      value: Math.max(...result.rounds.map(({ results }) => results.monthExport.mb)),
     },
   ],
 });
 
 export const reading = createReadingPart(SIZES);
-
-const rowOf = (label: string, of: (read: (measured: Measured) => number) => number, steal: string) => [
-  label,
-  figure(of(({ items }) => items)),
-  figure(of(({ p50 }) => p50)),
-  figure(of(({ p99 }) => p99)),
-  figure(of(({ items, p50 }) => items / p50)),
-  figure(of(({ mb }) => mb)),
-  steal,
-];
-
-interface Result {
-  /** samples/s */
-  peak: number;
-  /** samples */
-  loaded: { small: number; large: number };
-  /** samples stored at the end */
-  stored: { small: number; large: number };
-  rounds: Round<Name, Measured>[];
-  longest: Measured;
-}
-
-/** `mb`: maximum memory of the HTTP process, in MB */
-type Measured = Read & { mb: number; steal: number; others: number };
-
-async function openReader(environment: Environment, line: Line, config: Config) {
-  const front = await environment.front(line);
-  const http = createHttpReader(front.url);
-  const store = await openStoreReader(config);
-  return {
-    async close() {
-      http.close();
-      await store.close();
-    },
-
-    read(kind: Kind, target: Target, forMs: number): Promise<Measured> {
-      const pids = { ...line.pids, http: front.pid, bench: process.pid, database: environment.database };
-      return withShares(pids, async () => {
-        const reads = readRepeatedly(() => KINDS[kind]({ http, store }, target), forMs);
-        const { value, mb } = await withPeakMemory(front.pid, reads);
-        return { ...value, mb };
-      });
-    },
-  };
-}

@@ -6,18 +6,16 @@ import { loadOf, samplesOf } from '../load/shapes.ts';
 import { build } from '../loader/build.ts';
 import { fleetOf, samplesOfHour } from '../loader/data-set.ts';
 import { withShares } from '../measure/machine.ts';
+import { createHttpReader, readRepeatedly } from '../measure/reads.ts';
 import { alternate } from '../measure/rounds.ts';
 import { tableBytes } from '../measure/stored.ts';
-import { createHttpReader } from '../reading/http.ts';
-import { readRepeatedly } from '../reading/kinds.ts';
-import type { PeerDatabase } from './database.ts';
+import type { PeerDatabase } from './databases.ts';
 import { type Name, OURS, openOurs, type Rival } from './pipelines.ts';
 import { byName, STEADY_LOAD } from './rates.ts';
 import { KNOWN_TUNING } from './settings.ts';
 
 /** Time between two samples of a sensor. */
 const INTERVAL_MS = 1000;
-const QUICK_INTERVAL_MS = 30_000;
 
 const DAYS = 30;
 const BINS = 500;
@@ -57,22 +55,13 @@ async function loadPeer(
   return samples;
 }
 
-/** The same month in all databases: bytes per sample on disk, and reads while devices publish. */
+/** The same month in all databases: bytes per sample on disk, and reads while devices publish at `rate` samples/s. */
 export async function measureMonth(
   context: Context,
-  {
-    rivals,
-    databases,
-    rate,
-  }: {
-    rivals: Rival[];
-    databases: PeerDatabase[];
-    /** samples/s during the reads */
-    rate: number;
-  },
+  { rivals, databases, rate }: { rivals: Rival[]; databases: PeerDatabase[]; rate: number },
 ) {
-  const { environment, flags, status } = context;
-  const month = monthOf(flags.quick ? QUICK_INTERVAL_MS : INTERVAL_MS, Date.now());
+  const { environment, status } = context;
+  const month = monthOf(INTERVAL_MS, Date.now());
   const bytes: Partial<Record<Name, number>> = {};
   for (const database of databases) {
     await database.clear();
@@ -105,8 +94,7 @@ async function readMonth(
   { environment, flags, status }: Context,
   { rivals, databases, rate, month }: Parameters<typeof measureMonth>[1] & { month: MonthSet },
 ) {
-  const ours = await openOurs(environment, { wired: false });
-  const front = await environment.front(ours);
+  const front = await (await openOurs(environment, false)).front();
   const http = createHttpReader(front.url);
   const shape = loadOf(STEADY_LOAD);
   const { from, to } = month.set;
@@ -115,31 +103,27 @@ async function readMonth(
     tagOf(deviceName(Math.floor(at / shape.sensors)), sensorName(at % shape.sensors)),
   );
 
-  function readerOf(name: Name) {
-    const database = databases.find(({ kind }) => kind === name);
-    if (database) {
-      return {
-        latest: () => database.latest(newest),
-        series: () => database.series({ sensor: tagOf(month.device, sensor), from, to, bins: BINS }),
-      };
-    }
-    const path = `/api/v1/devices/${month.device}/sensors/${sensor}`;
-    return {
-      latest: async () =>
-        (await http.json<{ items: unknown[] }>(`/api/v1/latest?limit=${LATEST}`)).items.length,
-      series: async () =>
-        (await http.json<{ points: unknown[] }>(`${path}/series?from=${from}&to=${to}&points=${BINS}`)).points
-          .length,
-    };
-  }
+  const path = `/api/v1/devices/${month.device}/sensors/${sensor}`;
+  const ours = {
+    latest: async () =>
+      (await http.json<{ items: unknown[] }>(`/api/v1/latest?limit=${LATEST}`)).items.length,
+    series: async () =>
+      (await http.json<{ points: unknown[] }>(`${path}/series?from=${from}&to=${to}&points=${BINS}`)).points
+        .length,
+  };
+  const theirs = (database: PeerDatabase) => ({
+    latest: () => database.latest(newest),
+    series: () => database.series({ sensor: tagOf(month.device, sensor), from, to, bins: BINS }),
+  });
 
   async function measure(name: Name) {
     const rival = byName(rivals, name);
-    const line = rival.tunable ? await rival.line(KNOWN_TUNING, samplesOf(shape)) : ours;
+    const line = await rival.line(KNOWN_TUNING, samplesOf(shape));
     const end = await line.hold({ ...shape, format: rival.format }, rate);
     try {
       await sleep(flags.warmMs + REGISTER_MS);
-      const { latest, series } = readerOf(name);
+      const database = databases.find(({ kind }) => kind === name);
+      const { latest, series } = database ? theirs(database) : ours;
       return await withShares({ ...line.pids, database: rival.databasePid() }, async () => ({
         latest: await readRepeatedly(latest, flags.runMs),
         series: await readRepeatedly(series, flags.runMs),
@@ -153,13 +137,12 @@ async function readMonth(
     return await alternate({
       names: rivals.map(({ name }) => name),
       rounds: flags.rounds,
-      ...(flags.quick && { mostRepeats: 0 }),
       measure,
       onStatus: (text) => status(`reading, ${text}`),
     });
   } finally {
     http.close();
-    await environment.close(`${ours.name}-front`);
+    await front.close();
   }
 }
 

@@ -2,142 +2,101 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startBroker } from '../environment/broker.ts';
 import type { Environment } from '../environment/index.ts';
-import { createPace, Line, type Pace } from '../environment/pipeline.ts';
+import { Line } from '../environment/line.ts';
 import { type Program, startProgram } from '../process/program.ts';
-import type { PeerDatabase } from './database.ts';
+import type { PeerDatabase } from './databases.ts';
 import { type Tuning, telegrafToml } from './settings.ts';
-import type { Programs } from './tools.ts';
+
+export type Name = 'millrace' | 'questdb' | 'influxdb';
 
 /** A pipeline in one durability class. */
 export interface Rival {
   name: Name;
   format: 'senml' | 'lines';
   databasePid: () => number;
-  /** whether a sweep tries several tunings */
-  tunable: boolean;
-  line: (tuning: Tuning, samples: number) => Promise<Line>;
-  /** starts the pipeline with a wire, so that latencies are known */
-  wired: (tuning: Tuning, samples: number) => Promise<Pace>;
+  /** @param samples in a message @param wired the publisher's wire observes the acknowledgements, so that latencies are known */
+  line: (tuning: Tuning, samples: number, wired?: boolean) => Promise<Line>;
 }
-
-export type Name = 'millrace' | 'questdb' | 'influxdb';
 
 export const ourselves = (environment: Environment): Rival => ({
   name: 'millrace',
   format: 'senml',
-  databasePid: () => environment.database,
-  tunable: false,
-  line: () => openOurs(environment, { wired: false }),
-  wired: async () => (await openOurs(environment, { wired: true })).pace,
+  databasePid: () => environment.database.pid,
+  line: (_tuning, _samples, wired = false) => openOurs(environment, wired),
 });
 
 /** One keyspace is used for all measurements, because its migration takes up to a minute. */
 export const OURS = 'peers';
 
-/** Only one of these processes runs at a time, since they share the keyspace. */
-const OUR_NAMES = ['ours', 'ours-wired'];
-
-export async function openOurs(environment: Environment, { wired }: { wired: boolean }) {
-  const [name, other] = wired ? [...OUR_NAMES].reverse() : OUR_NAMES;
+/** Only one of both processes runs at a time, since they share the keyspace. */
+export async function openOurs(environment: Environment, wired: boolean) {
+  const [name, other] = wired ? ['ours-wired', 'ours'] : ['ours', 'ours-wired'];
   await environment.close(String(other));
-  return environment.pipeline(String(name), undefined, { wired, keyspace: OURS });
+  return environment.pipeline(String(name), { wired, keyspace: OURS });
 }
 
-export async function closeOurs(environment: Environment) {
-  for (const name of OUR_NAMES) await environment.close(name);
-}
-
+/** Each peer has its own Mosquitto, Telegraf and database. @param telegraf path of the program */
 export const behindTelegraf = (
   environment: Environment,
   database: PeerDatabase,
-  programs: Programs,
+  telegraf: string,
 ): Rival => ({
   name: database.kind,
   format: 'lines',
   databasePid: () => database.pid,
-  tunable: true,
-  async line(tuning, samples) {
-    return (await openPeer(environment, { name: database.kind, database, programs })).line(tuning, samples);
-  },
-  async wired(tuning, samples) {
-    const name = `${database.kind}-wired`;
-    const peer = await openPeer(environment, { name, database, programs, wired: true });
-    const line = await peer.line(tuning, samples);
-    const { publisher, connections } = environment;
-    return createPace({ line, broker: peer.broker, publisher, connections });
+  line: async (tuning, samples, wired = false) => {
+    const name = `${database.kind}${wired ? '-wired' : ''}`;
+    const open = (dir: string) => openPeer(environment, { name, dir, database, telegraf, wired });
+    return (await environment.variant(name, open)).line(tuning, samples);
   },
 });
 
-/**
- * Each peer has its own Mosquitto, Telegraf, and database.
- * @returns a pipeline that is started once for each name
- */
-export const openPeer = (
-  environment: Environment,
+async function openPeer(
+  { publisher }: Environment,
   {
     name,
+    dir,
     database,
-    programs,
-    wired = false,
-  }: {
-    name: string;
-    database: PeerDatabase;
-    programs: Programs;
-    /** Telegraf reaches its broker through the publisher's wire */
-    wired?: boolean;
-  },
-) =>
-  environment.variant(name, async (dir) => {
-    const { publisher, connections } = environment;
-    const broker = await startBroker(join(dir, 'broker'));
-    const reachedAt = wired ? await publisher.ask<string>('wire', broker.url) : broker.url;
-    let telegraf: Program | null = null;
-    let tuned: (Tuning & { samples: number }) | null = null;
-
-    async function start() {
-      if (!tuned) return;
-      const config = join(dir, 'telegraf.conf');
-      const { samples, ...tuning } = tuned;
+    telegraf: command,
+    wired,
+  }: { name: string; dir: string; database: PeerDatabase; telegraf: string; wired: boolean },
+) {
+  const broker = await startBroker(join(dir, 'broker'));
+  const reachedAt = wired ? await publisher.ask<string>('wire', broker.url) : broker.url;
+  const config = join(dir, 'telegraf.conf');
+  let telegraf: Program | null = null;
+  let settings = '';
+  return {
+    /** Restarts Telegraf, unless it already runs with these settings. @param samples in a message */
+    async line(tuning: Tuning, samples: number): Promise<Line> {
       const { kind, url } = database;
-      writeFileSync(config, telegrafToml({ kind, broker: reachedAt, database: url, tuning, samples }));
-      telegraf = await startProgram({
-        title: 'Telegraf',
-        command: programs.telegraf,
-        args: ['--config', config],
-        log: join(dir, 'telegraf.log'),
-        isReady: (log) => log.includes('Connected ['),
-      });
-    }
-
-    return {
-      broker,
-
-      kill: async () => telegraf?.kill(),
-      start,
-
-      /** Restarts Telegraf, unless it already runs with these settings. @param samples in a message */
-      async line(tuning: Tuning, samples: number): Promise<Line> {
-        const wanted = { ...tuning, samples };
-        if (JSON.stringify(wanted) !== JSON.stringify(tuned)) {
-          await telegraf?.stop();
-          tuned = wanted;
-          await start();
-        }
-        const ingest = {
-          pid: Number(telegraf?.pid),
-          async metrics() {
-            const counted = await database.counted();
-            return (metric: string) => (metric === 'iot_ingest_samples_total' ? counted : 0);
-          },
-          ask: async () => {},
-          stop: async () => telegraf?.stop(),
-        };
-        return new Line({ name, broker, ingest, publisher, connections });
-      },
-
-      async close() {
+      const wanted = telegrafToml({ kind, broker: reachedAt, database: url, tuning, samples });
+      if (wanted !== settings) {
         await telegraf?.stop();
-        await broker.stop();
-      },
-    };
-  });
+        settings = wanted;
+        writeFileSync(config, settings);
+        telegraf = await startProgram({
+          title: 'Telegraf',
+          command,
+          args: ['--config', config],
+          log: join(dir, 'telegraf.log'),
+          isReady: (log) => log.includes('Connected ['),
+        });
+      }
+      const ingest = {
+        pid: Number(telegraf?.pid),
+        async metrics() {
+          const counted = await database.counted();
+          return (metric: string) => (metric === 'iot_ingest_samples_total' ? counted : 0);
+        },
+        stop: async () => telegraf?.stop(),
+      };
+      return new Line({ name, broker, ingest, publisher });
+    },
+
+    async close() {
+      await telegraf?.stop();
+      await broker.stop();
+    },
+  };
+}

@@ -1,6 +1,5 @@
 import { medianOf } from '../measure/rounds.ts';
 import { figure, othersOf, stealOf } from '../report/table.ts';
-import type { Kill } from './kills.ts';
 import type { measureMonth } from './month.ts';
 import type { Name } from './pipelines.ts';
 import { bestOf, type measureLatencies, type ShapeRates } from './rates.ts';
@@ -18,7 +17,6 @@ export interface ClassResult {
   /** samples that a peer counted but does not store */
   unstored: Partial<Record<Name, number>>;
   latency: { rate: number; rounds: Awaited<ReturnType<typeof measureLatencies>> };
-  kills: Partial<Record<Name, Kill[]>>;
   month?: Awaited<ReturnType<typeof measureMonth>>;
 }
 
@@ -33,10 +31,6 @@ export const peerTables = (classes: ClassResult[]): Array<{ head: string[]; rows
     rows: classes.flatMap(latencyRows),
   },
   ...classes.flatMap(({ month }) => (month ? monthTables(month) : [])),
-  {
-    head: ['kill -9', 'samples acknowledged to the publisher', 'of these missing'],
-    rows: classes.flatMap(killRows),
-  },
 ];
 
 /** Many samples per message, and one. */
@@ -96,11 +90,9 @@ function ratesTable(result: ClassResult) {
         othersOf(rounds),
       ]),
       [
-        'counted and not stored, samples',
-        '0',
+        ...['counted and not stored, samples', '0'],
         ...peers.flatMap((name) => [String(unstored[name]), '', '']),
-        '',
-        '',
+        ...['', ''],
       ],
     ],
   };
@@ -117,11 +109,7 @@ const cpuRows = (result: ClassResult) =>
         );
       return [
         `${result.durability}, ${shape}, ${TITLES[name]}`,
-        of('ingest'),
-        of('database'),
-        of('broker'),
-        of('ingest', 'database', 'broker'),
-        of('publisher'),
+        ...[of('ingest'), of('database'), of('broker'), of('ingest', 'database', 'broker'), of('publisher')],
       ];
     }),
   );
@@ -167,12 +155,3 @@ function monthTables({ samples, bytes, rate, rounds }: NonNullable<ClassResult['
     },
   ];
 }
-
-const killRows = (result: ClassResult) =>
-  namesIn(result).flatMap((name) =>
-    (result.kills[name] ?? []).map(({ victim, acknowledged, missing }) => [
-      `${result.durability}, ${TITLES[name]}: ${victim}`,
-      String(acknowledged),
-      String(missing),
-    ]),
-  );

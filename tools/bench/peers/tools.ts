@@ -13,13 +13,7 @@ const run = promisify(execFile);
 const VERSIONS = { telegraf: '1.37.2', questdb: '9.3.4', influxdb: '1.6.7' };
 
 /** A build with all plugins would take minutes and 300 MB. */
-const PLUGINS = [
-  'custom',
-  'inputs.mqtt_consumer',
-  'outputs.influxdb',
-  'outputs.influxdb_v2',
-  'parsers.influx',
-].join(',');
+const PLUGINS = 'custom,inputs.mqtt_consumer,outputs.influxdb,outputs.influxdb_v2,parsers.influx';
 
 export type Programs = { telegraf: string; questdb: string; influxdb: string; java: string };
 
@@ -30,28 +24,16 @@ export type Programs = { telegraf: string; questdb: string; influxdb: string; ja
  */
 export async function ensurePrograms(dir: string, onStatus: (text: string) => void): Promise<Programs> {
   const { java, maven, go } = await findTools(['java', 'maven', 'go']);
-  const telegraf = await installTelegraf(dir, {
-    go: String(go?.path),
-    name: 'telegraf',
-    plugins: PLUGINS,
-    onStatus,
-  });
+  const build = { go: String(go?.path), name: 'telegraf', plugins: PLUGINS, onStatus };
+  const telegraf = await installTelegraf(dir, build);
+  const artifact = `-Dartifact=org.questdb:questdb:${VERSIONS.questdb}`;
   const questdb = await installOnce(dir, `questdb-${VERSIONS.questdb}`, (part) =>
-    runShown(
-      String(maven?.path),
-      [
-        '-B',
-        'dependency:copy',
-        `-Dartifact=org.questdb:questdb:${VERSIONS.questdb}`,
-        `-DoutputDirectory=${part}`,
-      ],
-      {
-        title: `QuestDB ${VERSIONS.questdb}`,
-        cwd: part,
-        env: { ...process.env, JAVA_HOME: String(java?.home) },
-        onStatus,
-      },
-    ),
+    runShown(String(maven?.path), ['-B', 'dependency:copy', artifact, `-DoutputDirectory=${part}`], {
+      title: `QuestDB ${VERSIONS.questdb}`,
+      cwd: part,
+      env: { ...process.env, JAVA_HOME: String(java?.home) },
+      onStatus,
+    }),
   );
   const influxdb = await installOnce(dir, `influxdb-${VERSIONS.influxdb}`, (part) =>
     unpackInfluxdb(part, onStatus),

@@ -12,14 +12,12 @@ export async function startChild(
   script: string,
   {
     title,
-    args = [],
     env,
     nodeFlags = [],
     log,
     isReady,
   }: {
     title: string;
-    args?: string[];
     /** variables in addition to those of this process */
     env?: NodeJS.ProcessEnv;
     nodeFlags?: string[];
@@ -29,7 +27,7 @@ export async function startChild(
   },
 ) {
   mkdirSync(dirname(log), { recursive: true });
-  const child = fork(script, args, {
+  const child = fork(script, [], {
     env: { ...process.env, ...env },
     execArgv: nodeFlags,
     serialization: 'advanced',
@@ -53,22 +51,22 @@ export async function startChild(
     else question?.resolve(result as never);
   });
 
-  const ready = new Promise((resolve) => {
+  const started = new Promise((resolve) => {
     if (!isReady) child.once('message', resolve);
     for (const stream of [child.stdout, child.stderr]) {
       if (!stream) continue;
       createInterface(stream).on('line', (line) => {
         file.write(`${line}\n`);
-        const ready = isReady?.(line);
-        if (ready) resolve(ready);
+        const found = isReady?.(line);
+        if (found) resolve(found);
       });
     }
   });
-  const said = await Promise.race([ready, dead]);
+  const ready = await Promise.race([started, dead]);
 
   return {
     /** The value that `isReady` returned. */
-    said,
+    ready,
     pid: Number(child.pid),
 
     /** @template T what the function `call` of the process returns @returns answer of the process */

@@ -16,7 +16,7 @@ const READY_MS = 60_000;
 const STOP_MS = 20_000;
 
 /**
- * It runs until it is stopped or killed, or until this process ends.
+ * It runs until it is stopped, or until this process ends.
  * @throws {MillraceError} `failed`: the program ended, or was not ready in time
  */
 export async function startProgram({
@@ -63,12 +63,7 @@ export async function startProgram({
     await finish('SIGKILL');
     throw new MillraceError('failed', `${title} is not ready after ${READY_MS / 1000} s. Its log: ${log}`);
   }
-  return {
-    pid: Number(child.pid),
-    stop: () => finish('SIGTERM'),
-    kill: () => finish('SIGKILL'),
-  };
+  return { pid: Number(child.pid), stop: () => finish('SIGTERM') };
 }
 
-/** `stop`: with SIGTERM; `kill`: with SIGKILL */
-export type Program = { pid: number; stop: () => Promise<void>; kill: () => Promise<void> };
+export type Program = { pid: number; stop: () => Promise<void> };

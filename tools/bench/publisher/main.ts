@@ -1,12 +1,13 @@
 import { Latencies as Histogram } from '../../../simulator/meter.ts';
 import { pace } from '../load/open-loop.ts';
 import { createClocks } from '../load/payloads.ts';
-import { samplesOf } from '../load/shapes.ts';
+import { type Shape, samplesOf } from '../load/shapes.ts';
 import { serve } from '../process/child.ts';
 import { Publisher } from './publisher.ts';
 import { openWire, type Wire } from './wire.ts';
 
-type Load = Pick<Parameters<typeof Publisher.open>[0], 'url' | 'shape' | 'connections'>;
+/** `url`: of the broker */
+type Load = { url: string; shape: Shape };
 
 // A process that publishes one load at a time, at the request of its parent.
 let publisher: Publisher | null = null;
@@ -17,17 +18,19 @@ let committed = 0;
 let pacing = Promise.resolve(0);
 let unpace = new AbortController();
 
-/**
- * Latencies until the acknowledgement: `published` counts from the intended time of sending, `delivered` from the delivery by the
- * broker.
- */
+/** Until the acknowledgement: `published` counts from the intended time, `delivered` from the delivery by the broker. */
 const latencies = { published: new Histogram(), delivered: new Histogram() };
 
-async function open(load: Load) {
+function resetLatencies() {
+  for (const histogram of Object.values(latencies)) histogram.reset();
+}
+
+async function open({ url, shape }: Load) {
   publisher?.close();
-  const wire = wires.get(load.url);
+  const wire = wires.get(url);
   publisher = await Publisher.open({
-    ...load,
+    url,
+    shape,
     clocks,
     onPaced: (device, intended) => wire?.expect(device, intended),
     onBroken(error) {
@@ -55,9 +58,7 @@ serve({
 
   stop() {
     publisher?.close();
-    const last = counts();
     publisher = null;
-    return last;
   },
 
   /** A subscriber connects to this URL instead, so that its acknowledgements are observed. */
@@ -77,8 +78,7 @@ serve({
   async pace({ rate, forMs, ...load }: Load & { rate: number; forMs: number }) {
     const current = await open(load);
     committed = 0;
-    latencies.published.reset();
-    latencies.delivered.reset();
+    resetLatencies();
     unpace = new AbortController();
     pacing = pace({
       rate: rate / samplesOf(load.shape),
@@ -98,13 +98,10 @@ serve({
     return counts();
   },
 
-  /** `reset`: the next reading starts from zero */
-  latencies({ reset }: { reset: boolean }) {
+  /** Since the last call, or since the pace began. */
+  latencies() {
     const reading = { published: latencies.published.read(), delivered: latencies.delivered.read() };
-    if (reset) {
-      latencies.published.reset();
-      latencies.delivered.reset();
-    }
+    resetLatencies();
     return reading;
   },
 });

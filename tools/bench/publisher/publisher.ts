@@ -1,7 +1,11 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { generate } from 'mqtt-packet';
 import { createDevices } from '../load/payloads.ts';
 import type { Shape } from '../load/shapes.ts';
-import { type Connection, openConnection } from './connection.ts';
 import { createPackets } from './packets.ts';
+
+const CONNECTIONS = 8;
 
 /** Bytes of one write: enough to make system calls cheap, and few enough to keep the broker from being idle. */
 const CHUNK_BYTES = 64 * 1024;
@@ -11,17 +15,23 @@ const WINDOW = 500;
 
 const LAST_PACKET_ID = 65_535;
 
+/** Length in bytes of CONNACK and PUBACK. A broker sends nothing else to a client that only publishes (MQTT 3.1.1, 3.2 and 3.4). */
+const ANSWER_BYTES = 4;
+const CONNACK = 0x20;
+const PUBACK = 0x40;
+
 interface PublisherOptions {
-  /** URL of the broker */
   url: string;
   shape: Shape;
-  connections: number;
   /** from `createClocks` */
   clocks: Float64Array;
   onBroken: (error: Error) => void;
   /** called for each message that `due` published */
-  onPaced?: (device: number, intended: number) => void;
+  onPaced: (device: number, intended: number) => void;
 }
+
+/** The packets, and the numbers of messages of all connections together. */
+type Load = { packets: ReturnType<typeof createPackets>; published: number; allowed: number };
 
 /**
  * Several connections, each for different devices. The broker acknowledges a message before it is committed. `allow` keeps the broker's
@@ -32,10 +42,14 @@ export class Publisher {
   readonly #load: Load;
   #next = 0;
 
+  /** @throws {Error} the broker refuses a connection */
   static async open(options: PublisherOptions): Promise<Publisher> {
     const load = { packets: createPackets(options.shape), published: 0, allowed: 0 };
-    const indexes = Array.from({ length: options.connections }, (_, index) => index);
-    return new Publisher(await Promise.all(indexes.map((index) => Sender.open(options, load, index))), load);
+    const opening = Array.from({ length: CONNECTIONS }, async (_, index) => {
+      const clientId = `bench-publisher-${process.pid}-${index}`;
+      return new Sender(await openConnection(options.url, clientId), load, index, options);
+    });
+    return new Publisher(await Promise.all(opening), load);
   }
 
   private constructor(senders: Sender[], load: Load) {
@@ -75,54 +89,59 @@ export class Publisher {
   }
 }
 
-/** The packets, and the numbers of messages of all connections together. */
-type Load = { packets: ReturnType<typeof createPackets>; published: number; allowed: number };
+/** MQTT 3.1.1. */
+async function openConnection(url: string, clientId: string): Promise<Socket> {
+  const { hostname, port } = new URL(url);
+  const socket = connect({ host: hostname, port: Number(port), noDelay: true });
+  await once(socket, 'connect');
+  socket.write(generate({ cmd: 'connect', clientId, protocolVersion: 4, clean: true, keepalive: 0 }));
+  const gone = new AbortController();
+  socket.once('close', () => gone.abort());
+  const [connack] = (await once(socket, 'data', { signal: gone.signal })) as [Buffer];
+  if (connack[0] === CONNACK && connack[3] === 0) return socket;
+  socket.destroy();
+  throw new Error(`the broker answers CONNECT with ${connack.toString('hex')}`);
+}
 
-/** One connection with its devices. */
+/** One connection with its devices. It publishes and counts acknowledgements, and does nothing else. */
 class Sender {
   /** intended times */
   due: number[] = [];
-  readonly close: Connection['close'];
-  readonly #send: Connection['send'];
+  readonly #socket: Socket;
   readonly #devices: ReturnType<typeof createDevices>;
   readonly #load: Load;
   readonly #onPaced: PublisherOptions['onPaced'];
   #id = 0;
   #unacknowledged = 0;
   #drained = true;
+  #ending = false;
 
-  static async open(options: PublisherOptions, load: Load, index: number): Promise<Sender> {
-    const { url, onBroken } = options;
-    const connection = await openConnection({
-      url,
-      clientId: `bench-publisher-${process.pid}-${index}`,
-      onAcknowledged(many) {
-        sender.#unacknowledged -= many;
-        sender.pump();
-      },
-      onDrain() {
-        sender.#drained = true;
-        sender.pump();
-      },
-      onBroken,
-    });
-    const sender = new Sender(options, load, index, connection);
-    return sender;
-  }
-
-  private constructor(
-    { shape, connections, clocks, onPaced }: PublisherOptions,
-    load: Load,
-    index: number,
-    { send, close }: Connection,
-  ) {
-    const first = Math.floor((index * shape.devices) / connections);
-    const count = Math.floor(((index + 1) * shape.devices) / connections) - first;
+  constructor(socket: Socket, load: Load, index: number, options: PublisherOptions) {
+    const { shape, clocks, onPaced, onBroken } = options;
+    const first = Math.floor((index * shape.devices) / CONNECTIONS);
+    const count = Math.floor(((index + 1) * shape.devices) / CONNECTIONS) - first;
     this.#devices = createDevices({ clocks, first, count, samples: shape.samples });
     this.#load = load;
     this.#onPaced = onPaced;
-    this.#send = send;
-    this.close = close;
+    this.#socket = socket;
+    let cut = 0;
+    socket.on('data', (chunk) => {
+      const type = chunk[(ANSWER_BYTES - cut) % ANSWER_BYTES];
+      if (type !== undefined && type !== PUBACK) {
+        socket.destroy(new Error(`the broker sends ${type.toString(16)} where a PUBACK belongs`));
+        return;
+      }
+      const whole = cut + chunk.length;
+      cut = whole % ANSWER_BYTES;
+      this.#unacknowledged -= (whole - cut) / ANSWER_BYTES;
+      this.pump();
+    });
+    socket.on('drain', () => {
+      this.#drained = true;
+      this.pump();
+    });
+    socket.on('error', (error) => this.#ending || onBroken(error));
+    socket.on('close', () => this.#ending || onBroken(new Error('the broker closed the connection')));
   }
 
   pump() {
@@ -139,9 +158,14 @@ class Sender {
     for (let at = 0; at < times.length; ) {
       const from = at;
       at += this.#write(times.length - at, (device, message) =>
-        this.#onPaced?.(device, Number(times[from + message])),
+        this.#onPaced(device, Number(times[from + message])),
       );
     }
+  }
+
+  close() {
+    this.#ending = true;
+    this.#socket.end(generate({ cmd: 'disconnect' }));
   }
 
   /** @returns number of written messages, limited by the size of a chunk */
@@ -160,7 +184,7 @@ class Sender {
     }
     this.#load.published += count;
     this.#unacknowledged += count;
-    this.#drained = this.#send(chunk.subarray(0, at));
+    this.#drained = this.#socket.write(chunk.subarray(0, at));
     return count;
   }
 }

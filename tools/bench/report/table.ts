@@ -1,15 +1,14 @@
 import { MOST_STEAL } from '../measure/rounds.ts';
 
+export type Table = { head: string[]; rows: string[][] };
+
 /** The first column is left-aligned. All other columns hold figures and are right-aligned. */
 export function textTable(head: string[], rows: string[][]) {
   const all = [head, ...rows];
   const widths = head.map((_, column) => Math.max(...all.map((row) => (row[column] ?? '').length)));
   const line = (row: string[]) =>
     widths
-      .map((width, column) => {
-        const cell = row[column] ?? '';
-        return column === 0 ? cell.padEnd(width) : cell.padStart(width);
-      })
+      .map((width, column) => row[column]?.[column === 0 ? 'padEnd' : 'padStart'](width) ?? '')
       .join('  ')
       .trimEnd();
   return [line(head), widths.map((width) => '-'.repeat(width)).join('  '), ...rows.map(line)].join('\n');
@@ -22,11 +21,11 @@ export function markdownTable(head: string[], rows: string[][]) {
   );
 }
 
-/** @param digits significant digits @returns such as `1.28`, `12.8`, `128`, `1280` */
-export function figure(number: number, digits: number = 3): string {
+/** Three significant digits, such as `1.28`, `12.8`, `128`, `1280`. */
+export function figure(number: number): string {
   if (!Number.isFinite(number)) return '-';
   if (number === 0) return '0';
-  const decimals = Math.max(0, digits - 1 - Math.floor(Math.log10(Math.abs(number))));
+  const decimals = Math.max(0, 2 - Math.floor(Math.log10(Math.abs(number))));
   return number.toFixed(decimals);
 }
 

@@ -2,8 +2,6 @@ import { describe, expect, test } from '@jest/globals';
 import { sumOf } from '../../../../tools/bench/environment/ingest.ts';
 import { pace } from '../../../../tools/bench/load/open-loop.ts';
 import { machineShares, parseMachineTime, slopeOf } from '../../../../tools/bench/measure/machine.ts';
-import { createGate } from '../../../../tools/bench/variants/gate.ts';
-import { withPermit } from '../../../support/permit.ts';
 
 describe('Bench: machine', () => {
   test('Bench machine: steal and CPU time of other programs are shares of the total time', () => {
@@ -31,40 +29,6 @@ test('Bench: a metric is summed over its labels, and metrics with longer names a
   expect(sumOf(text, 'a_total')).toBe(7);
   expect(sumOf(text, 'b')).toBe(1500);
   expect(sumOf(text, 'c')).toBe(0);
-});
-
-describe('Bench: gate', () => {
-  test('Bench gate: a limit of two: two requests run at once, and five after the limit is raised to five', async () => {
-    const gate = createGate();
-    gate.set(2);
-    let inFlight = 0;
-    let most = 0;
-    const answers: Array<() => void> = [];
-    const request = async () => {
-      most = Math.max(most, ++inFlight);
-      await new Promise((resolve) => answers.push(() => resolve(undefined)));
-      inFlight--;
-    };
-    const all = Promise.all(Array.from({ length: 10 }, () => withPermit(gate, request)));
-    await Promise.resolve();
-    expect(most).toBe(2);
-    gate.set(5);
-    await new Promise(setImmediate);
-    expect(most).toBe(5);
-    while (inFlight > 0) {
-      answers.shift()?.();
-      await new Promise(setImmediate);
-    }
-    await all;
-    expect(most).toBe(5);
-  });
-
-  test('Bench gate: a request fails: the next request can run', async () => {
-    const gate = createGate();
-    gate.set(1);
-    await expect(withPermit(gate, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
-    await expect(withPermit(gate, async () => 'yes')).resolves.toBe('yes');
-  });
 });
 
 test('Bench open loop: 2,000 requests a second for 100 ms: 200 requests are sent, at evenly spaced intended times', async () => {

@@ -1,7 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
 import { insertPeers } from '../../../../tools/bench/documents.ts';
-import { loadOf } from '../../../../tools/bench/load/shapes.ts';
-import { Ledger } from '../../../../tools/bench/peers/ledger.ts';
 import { monthOf } from '../../../../tools/bench/peers/month.ts';
 import { type ClassResult, peerTables } from '../../../../tools/bench/peers/report.ts';
 import { influxdbConf, questdbConf, TUNINGS, telegrafToml } from '../../../../tools/bench/peers/settings.ts';
@@ -60,37 +58,6 @@ describe('Peers: settings', () => {
   });
 });
 
-describe('Peers: ledger', () => {
-  const shape = loadOf('2x3');
-
-  const stored = (device: number, time: number): Array<[string, number]> =>
-    ['sensor-00', 'sensor-01'].flatMap((sensor) =>
-      [0, 1, 2].map((at) => [`bench-00000${device}/${sensor}`, time + at] as [string, number]),
-    );
-
-  test('Bench ledger: messages of two devices: only samples of acknowledged messages count, in the order of sending', () => {
-    const ledger = new Ledger(shape);
-    ledger.send(1, 1000);
-    ledger.send(2, 1000);
-    ledger.send(1, 1003);
-    ledger.acknowledge(2);
-    ledger.forget();
-    ledger.acknowledge(1);
-    expect(ledger.pending).toBe(0);
-    expect(ledger.acknowledged).toBe(12);
-    expect(ledger.missing([...stored(1, 1000), ...stored(2, 1000)])).toBe(0);
-    expect(ledger.missing([...stored(2, 1000), ...stored(1, 1003)])).toBe(6);
-  });
-
-  test('Bench ledger: one sample of an acknowledged message is not stored: missing() returns 1', () => {
-    const ledger = new Ledger(shape);
-    ledger.send(1, 1000);
-    ledger.acknowledge(1);
-    expect(ledger.missing(stored(1, 1000).slice(1))).toBe(1);
-    expect(ledger.missing([])).toBe(6);
-  });
-});
-
 test('Bench peers: data set that is read in the comparison: four sensors over thirty days, before the current hour', () => {
   const { device, sensors, set } = monthOf(1000, Date.UTC(2026, 10, 23, 12, 34));
   expect(device).toBe('load-1-000000');
@@ -131,11 +98,10 @@ describe('Peers: tables', () => {
       rate: 1000,
       rounds: [{ ...round, results: { questdb: latency, millrace: latency } as never }],
     },
-    kills: { questdb: [{ victim: 'Telegraf', acknowledged: 100, missing: 3 }] },
   };
 
-  test('Bench peers: tables of two systems: they have both rates, their ratio, CPU use and lost samples', () => {
-    const [rates, cpu, , kills] = peerTables([result]);
+  test('Bench peers: tables of two systems: they have both rates, their ratio and CPU use', () => {
+    const [rates, cpu] = peerTables([result]);
     expect(rates?.rows).toEqual([
       ['1x1', '20.0', '40.0', '0.500', '1000, 5000', '0.0 %', '0.0 %'],
       ['counted and not stored, samples', '0', '7', '', '', '', ''],
@@ -144,7 +110,6 @@ describe('Peers: tables', () => {
       ['K, 1x1, Millrace', '1.00', '2.00', '0.500', '3.50', '0.100'],
       ['K, 1x1, Telegraf, QuestDB', '1.00', '2.00', '0.500', '3.50', '0.100'],
     ]);
-    expect(kills?.rows).toEqual([['K, Telegraf, QuestDB: Telegraf', '100', '3']]);
   });
 
   test('Bench peers: insertPeers(): the section of the peers is replaced, and all other text of the page is kept', () => {

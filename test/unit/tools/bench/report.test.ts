@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { commitText, everything, headline, insertBetweenMarks } from '../../../../tools/bench/documents.ts';
+import { targetsTable } from '../../../../tools/bench/parts/index.ts';
 import { figure, markdownTable, stealOf, textTable } from '../../../../tools/bench/report/table.ts';
 import { currentCommit } from '../../../../tools/bench/session.ts';
-import { targetsTable } from '../../../../tools/bench/targets.ts';
 
 const rated = (rate: number) => ({ rate, cpu: { ingest: 1, database: 1 }, steal: 0, others: 0 });
 
@@ -19,7 +19,6 @@ const comparison = (shape: string, times: number[] = [3, 5]) => ({
     results: {
       packed: rated(1000 * factor),
       rows: rated(1000),
-      loop: rated(10_000),
     },
     steal: 0,
     others: 0,
@@ -87,26 +86,8 @@ describe('Report: table of targets', () => {
       '4.00',
       'yes',
     ]);
-    expect(rows[1]).toEqual([
-      'behind Mosquitto against the same without MQTT, 1x60',
-      '0.9 or more',
-      '0.400',
-      'no',
-    ]);
     const slow = targetsTable({ throughput: [comparison('1x60', [1])] });
     expect(slow.rows[0]?.slice(2)).toEqual(['1.00', 'no']);
-  });
-
-  test('Bench report: table of targets: first view of the dashboard: one row for requests and one for KB, files and data together', () => {
-    const first = { files: 5, data: 4, kilobytes: 249 };
-    const views = [{ fleet: '2,000 devices', sensors: 4500, first, reload: first }];
-    const frames = { p50: 1, p95: 1, most: 1, count: 1 };
-    const watched = { frames: { ms: frames, cpuMs: frames }, busy: [], heap: [1], longTasks: [], shown: [] };
-    const { rows } = targetsTable({ dashboard: { ...watched, first: [1], views, steal: 0, others: 0 } });
-    expect(rows.filter(([figure]) => figure?.includes('first view'))).toEqual([
-      ['requests of the first view of the dashboard, 2,000 devices', '8 or less', '9.00', 'no'],
-      ['KB of the first view of the dashboard, 2,000 devices', '250 or less', '249', 'yes'],
-    ]);
   });
 
   test('Bench report: table of targets: targets without a measurement are left out', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { loadOf } from '../../../../tools/bench/load/shapes.ts';
-import { measureRate, sweep } from '../../../../tools/bench/measure/rate.ts';
+import { measureRate } from '../../../../tools/bench/measure/rate.ts';
 import { alternate, median, medianOf } from '../../../../tools/bench/measure/rounds.ts';
 
 const run = (steal: number, rate: number = 1) => ({ rate, steal, others: 0 });
@@ -64,29 +64,16 @@ describe('Bench: rounds', () => {
   });
 });
 
-test('Bench sweep: all candidates are measured, and the fastest candidate is chosen', async () => {
-  const rates = new Map([
-    [16, 50],
-    [64, 90],
-    [256, 70],
-  ]);
-  const found = await sweep({ candidates: [...rates.keys()], measure: async (n) => Number(rates.get(n)) });
-  expect(found.best).toBe(64);
-  expect(found.tried).toHaveLength(3);
-});
-
 test('Bench: a variant commits nothing: an error with the name of the variant is thrown, and its load ends', async () => {
   let ended = 0;
   const variant = {
     name: 'broken',
     pids: {},
     committed: async () => 7,
-    inFlight: async () => {},
     begin: async () => {},
     async end() {
       ended += 1;
     },
-    close: async () => {},
   };
   const timing = { database: process.pid, warmMs: 0, forMs: 0, stuckMs: 0 };
   const measured = measureRate(variant, loadOf('1x1'), timing);

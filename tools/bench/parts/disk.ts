@@ -6,19 +6,30 @@ import { figure } from '../report/table.ts';
 import type { Part } from './index.ts';
 
 /** Stored days of one sensor at 1 Hz: as packed hours, as batches of a minute, and as rows. Rows take long to write. */
-type Sizes = { packedDays: number; batchDays: number; rowDays: number };
+const DAYS = { history: 30, batches: 10, rows: 2 };
 
-const SIZES: Sizes = { packedDays: 30, batchDays: 10, rowDays: 2 };
+type Way = keyof typeof DAYS;
 
-const INTO = { packed: 'history', batches: 'batches', rows: 'rows' } as const;
+const TABLES = {
+  history: 'history',
+  statistics: 'history_stat',
+  batches: 'message',
+  rows: 'measurement_row',
+};
 
-const TABLES = ['history', 'history_stat', 'message', 'measurement_row'];
+/** bytes a sample */
+type Result = { signal: SignalKind; samples: Record<Way, number> } & Record<keyof typeof TABLES, number>;
+
+const LABELS = { decimals: 'two decimals', full: 'full doubles' };
+
+/** `history / rows` at most. */
+const MOST = { decimals: 0.1, full: 0.5 };
 
 /**
  * Bytes after a flush and a compaction, as Cassandra itself counts them. The layouts are packed hours, batches as devices send them, and
  * one row per sample as in the usual model.
  */
-export const createReadingDiskPart = (sizes: Sizes): Part<Result[]> => ({
+export const createDiskPart = (daysOf: typeof DAYS): Part<Result[]> => ({
   name: 'disk',
   title: 'Bytes a sample on disk, 1 Hz with 20 ms of jitter',
 
@@ -26,33 +37,30 @@ export const createReadingDiskPart = (sizes: Sizes): Part<Result[]> => ({
     const results = [];
     for (const signal of SIGNALS) {
       const config = await environment.prepare(`disk-${signal}`);
-      const samples = { packed: 0, batches: 0, rows: 0 };
-      for (const [way, days] of [
-        ['packed', sizes.packedDays],
-        ['batches', sizes.batchDays],
-        ['rows', sizes.rowDays],
-      ] as const) {
+      const samples = { history: 0, batches: 0, rows: 0 };
+      for (const [into, days] of Object.entries(daysOf) as Array<[Way, number]>) {
         const to = bucketOf(Date.now()) - PACK_DELAY_MS;
         const loaded = await build({
           config,
           fleet: { seed: 1, devices: 1, sensors: 1 },
           set: { seed: 1, signal, intervalMs: 1000, jitterMs: 20, from: to - days * DAY_MS, to },
-          into: INTO[way],
+          into,
           // The batches are committed within their hour, so that none of their samples also go into history.
           arrival: (hour) => hour,
-          onProgress: (done) => status(`${signal}, ${way}: ${done} samples`),
+          onProgress: (done) => status(`${signal}, ${into}: ${done} samples`),
         });
-        samples[way] = loaded.samples;
+        samples[into] = loaded.samples;
       }
       status(`${signal}: flushing and compacting`);
-      const sizesOf = await tableBytes(environment, config.cql.keyspace, TABLES);
+      const bytes = await tableBytes(environment, config.cql.keyspace, Object.values(TABLES));
+      const of = (name: keyof typeof TABLES, way: Way) => Number(bytes[TABLES[name]]) / samples[way];
       results.push({
         signal,
         samples,
-        history: Number(sizesOf['history']) / samples.packed,
-        statistics: Number(sizesOf['history_stat']) / samples.packed,
-        batches: Number(sizesOf['message']) / samples.batches,
-        rows: Number(sizesOf['measurement_row']) / samples.rows,
+        history: of('history', 'history'),
+        statistics: of('statistics', 'history'),
+        batches: of('batches', 'batches'),
+        rows: of('rows', 'rows'),
       });
     }
     return results;
@@ -62,28 +70,21 @@ export const createReadingDiskPart = (sizes: Sizes): Part<Result[]> => ({
     {
       head: [
         'bytes a sample',
-        'history',
-        'its statistics',
-        'one row per sample',
-        'history / rows',
-        'batches of a minute',
+        ...['history', 'its statistics', 'one row per sample', 'history / rows', 'batches of a minute'],
       ],
       rows: results.map(({ signal, history, statistics, rows, batches }) => [
-        signal === 'full' ? 'full doubles' : 'two decimals',
+        LABELS[signal],
         ...[history, statistics, rows, history / rows, batches].map((number) => figure(number)),
       ]),
     },
   ],
+
+  targets: (results) =>
+    results.map(({ signal, history, rows }) => ({
+      figure: `bytes a sample in history, against one row per sample on disk, ${LABELS[signal]}`,
+      atMost: MOST[signal],
+      value: history / rows,
+    })),
 });
 
-export const disk = createReadingDiskPart(SIZES);
-
-/** bytes a sample */
-type Result = {
-  signal: SignalKind;
-  samples: Record<keyof typeof INTO, number>;
-  history: number;
-  statistics: number;
-  batches: number;
-  rows: number;
-};
+export const disk = createDiskPart(DAYS);

@@ -1,0 +1,190 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MillraceError } from '../../../common/errors.ts';
+import type { Latencies } from '../load/open-loop.ts';
+import { type Shape, samplesOf } from '../load/shapes.ts';
+import type { Child } from '../process/child.ts';
+
+/** Each update costs ingest one rendering of its metrics page. */
+const UPDATE_MS = 250;
+
+/** Backlog at the broker, so that ingest is never idle: this many seconds of the commit rate, and at least this many messages. */
+const BACKLOG_SECONDS = 0.6;
+const LEAST_BACKLOG = 2000;
+
+const SETTLE_MS = 60_000;
+
+/** After this time without a commit, missing messages count as lost. */
+const STUCK_MS = 30_000;
+const LOOK_MS = 200;
+
+interface LineParts {
+  name: string;
+  broker: { url: string; pid: number; stop: () => Promise<void> };
+  /** reads from the broker */
+  ingest: {
+    pid: number;
+    url?: string;
+    metrics: () => Promise<(name: string) => number>;
+    stop: () => Promise<void>;
+  };
+  publisher: Child;
+}
+
+type Counts = { published: number; committed: number };
+
+export type Reading = { published: Latencies; delivered: Latencies };
+
+/** A broker and the process that reads from it. It counts the samples that it committed. */
+export class Line {
+  readonly #parts: LineParts;
+  #shape: Shape | null = null;
+  #before = 0;
+  #feeding = Promise.resolve();
+
+  constructor(parts: LineParts) {
+    this.#parts = parts;
+  }
+
+  get name() {
+    return this.#parts.name;
+  }
+
+  get url() {
+    return this.#parts.broker.url;
+  }
+
+  get api() {
+    return this.#parts.ingest.url;
+  }
+
+  get pids(): Record<string, number> {
+    const { ingest, broker, publisher } = this.#parts;
+    return { ingest: ingest.pid, broker: broker.pid, publisher: publisher.pid };
+  }
+
+  metrics() {
+    return this.#parts.ingest.metrics();
+  }
+
+  async committed(): Promise<number> {
+    return (await this.metrics())('iot_ingest_samples_total');
+  }
+
+  /** Publishes as fast as the line commits, until `end`. */
+  async begin(shape: Shape) {
+    this.#before = await this.committed();
+    this.#shape = shape;
+    await this.#parts.publisher.ask('start', { url: this.url, shape });
+    this.#feeding = this.#feed(shape);
+    this.#feeding.catch(() => {}); // `end` awaits it, and throws.
+  }
+
+  /**
+   * Waits until all published samples are committed.
+   * @throws {MillraceError} `failed`: samples are missing, or ingest refused messages
+   */
+  async end() {
+    const shape = this.#shape as Shape;
+    this.#shape = null;
+    await this.#feeding;
+    const { published } = await this.#parts.publisher.ask<Counts>('allow', 0);
+    await this.#settle(published * samplesOf(shape));
+  }
+
+  /** @param rate samples/s @returns ends the load as `end` does */
+  async hold(shape: Shape, rate: number): Promise<() => Promise<void>> {
+    this.#before = await this.committed();
+    await this.#parts.publisher.ask('pace', { url: this.url, shape, rate, forMs: Infinity });
+    return async () => {
+      const { published } = await this.#parts.publisher.ask<Counts>('unpace');
+      await this.#settle(published * samplesOf(shape));
+    };
+  }
+
+  /**
+   * Publishes at a fixed rate in samples/s, and waits until all samples are committed. The line must reach its broker through the publisher's wire, so
+   * that the latency of each message is known.
+   * @throws {MillraceError} `failed`: a message was never acknowledged
+   */
+  async pace(
+    shape: Shape,
+    {
+      rate,
+      forMs,
+      onLook = () => {},
+    }: {
+      rate: number;
+      forMs: number;
+      /** several times a second */
+      onLook?: (counts: Counts) => Promise<void> | void;
+    },
+  ): Promise<{ published: number; latency: Reading }> {
+    const { publisher } = this.#parts;
+    await publisher.ask('pace', { url: this.url, shape, rate, forMs });
+    let publishing = true;
+    const over = publisher.ask('paced').then(() => {
+      publishing = false;
+    });
+    let counts = { published: 0, committed: 0 };
+    let movedAt = Date.now();
+    do {
+      await sleep(LOOK_MS);
+      const now = await publisher.ask<Counts>('counts');
+      if (now.committed > counts.committed) movedAt = Date.now();
+      counts = now;
+      await onLook(counts);
+      if (Date.now() - movedAt > STUCK_MS) {
+        const missing = counts.published - counts.committed;
+        throw new MillraceError('failed', `${this.name}: ${missing} messages are not acknowledged.`);
+      }
+    } while (publishing || counts.committed < counts.published);
+    await over;
+    const latency = await publisher.ask<Reading>('latencies');
+    await publisher.ask('stop');
+    return { published: counts.published * samplesOf(shape), latency };
+  }
+
+  /** Latencies since the last call. */
+  latencies(): Promise<Reading> {
+    return this.#parts.publisher.ask('latencies');
+  }
+
+  async close() {
+    await this.#parts.ingest.stop();
+    await this.#parts.broker.stop();
+  }
+
+  async #feed(shape: Shape) {
+    let last = { at: performance.now(), messages: 0 };
+    while (this.#shape === shape) {
+      const messages = ((await this.committed()) - this.#before) / samplesOf(shape);
+      const at = performance.now();
+      const rate = ((messages - last.messages) / (at - last.at)) * 1000;
+      last = { at, messages };
+      const backlog = Math.max(LEAST_BACKLOG, rate * BACKLOG_SECONDS);
+      await this.#parts.publisher.ask('allow', Math.round(messages + backlog));
+      await sleep(UPDATE_MS);
+    }
+  }
+
+  async #settle(due: number) {
+    const deadline = Date.now() + SETTLE_MS;
+    let there = 0;
+    do {
+      await sleep(UPDATE_MS);
+      there = (await this.committed()) - this.#before;
+    } while (there < due && Date.now() < deadline);
+    await this.#parts.publisher.ask('stop');
+    const refused = (await this.metrics())('iot_ingest_dead_letters_total');
+    // `there` may exceed `due`, because a redelivered message counts twice even if the database keeps it once.
+    if (there < due || refused > 0) {
+      throw new MillraceError(
+        'failed',
+        `${this.name}: of ${due} samples published ${there} are committed, ${refused} refused.`,
+      );
+    }
+  }
+}
+
+/** What a rate is measured of. */
+export type Variant = Pick<Line, 'name' | 'pids' | 'committed' | 'begin' | 'end'>;
