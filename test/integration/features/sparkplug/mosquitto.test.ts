@@ -16,8 +16,8 @@ test('Mosquitto: Sparkplug edge node: may publish for itself and its devices, an
   expect(await isAccepted(client, 'spBv1.0/plant/NCMD/edge')).toBe(false);
 });
 
-test('Mosquitto: account of Millrace itself: the generated ACL and infra/compose/mosquitto.acl grant the same permissions', () => {
-  const lines = readFileSync('infra/compose/mosquitto.acl', 'utf8').split('\n');
+test('Mosquitto: account of Millrace itself: the generated ACL and infra/mosquitto/mosquitto.acl grant the same permissions', () => {
+  const lines = readFileSync('infra/mosquitto/mosquitto.acl', 'utf8').split('\n');
   const begin = lines.indexOf('user millrace') + 1;
   const permissions = lines.slice(begin, lines.indexOf('', begin)).filter((line) => !line.startsWith('#'));
   const rights = [...INSTALLATION_RIGHTS, ...RIGHTS.installation.map((right) => `topic ${right}`)];
