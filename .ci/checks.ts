@@ -62,6 +62,7 @@ const gate = (seeds: KnownSeed[]): Step[] => [
   ...testedVersions()
     .filter((version) => version !== process.versions.node)
     .map(unitOn),
+  step('npm', 'run', '--silent', 'test:unplug', '--', '--together', '--brief'),
   step('npm', 'run', '--silent', 'test:mutation'),
   step('node', '.ci/supply-chain.ts'),
 ];
@@ -73,6 +74,8 @@ const everything = (seed: number): Step[] => [
   otherSuites('--long', `--seed=${seed}`),
   suite('test:cluster', '--long', `--seed=${seed}`),
   step('npm', 'run', '--silent', 'test:nodes', '--', '--all'),
+  step('npm', 'run', '--silent', 'test:unplug'),
+  step('npm', 'run', '--silent', 'test:unplug', '--', '--together'),
   step('npm', 'run', '--silent', 'test:mutation'),
   step('node', '.ci/supply-chain.ts', '--strict'),
 ];

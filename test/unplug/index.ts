@@ -16,6 +16,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 
 const FLAGS = {
   together: { type: 'switch', help: 'takes the named features, by default all, out of one copy' },
+  brief: { type: 'switch', help: 'leaves out the unit tests, which take minutes' },
 } satisfies Record<string, Flag>;
 
 const LINE: CommandLine<typeof FLAGS> = {
@@ -30,10 +31,14 @@ const LINE: CommandLine<typeof FLAGS> = {
 const SIDES = ['api/features', 'web/features'];
 
 /** Commands of the copy, each with its arguments. */
-const CHECKS: Array<[name: string, ...command: string[]]> = [
+type Check = [name: string, ...command: string[]];
+
+const UNIT_TESTS: Check = ['unit tests', 'npm', 'run', '--silent', 'test:unit'];
+
+const CHECKS: Check[] = [
   ['types', 'node_modules/.bin/tsc'],
   ['import rules', 'npm', 'run', '--silent', 'lint:imports'],
-  ['unit tests', 'npm', 'run', '--silent', 'test:unit'],
+  UNIT_TESTS,
   ['path of a message', 'npm', 'test', '--silent', '--', '--ci', 'test/integration/path.test.ts'],
 ];
 
@@ -49,7 +54,8 @@ await runCommand(async () => {
   const failed: string[] = [];
   for (const removed of flags.together ? [chosen] : chosen.map((name) => [name])) {
     console.error(`without ${removed.join(', ')}`);
-    const failure = await checkWithout(removed);
+    const checks = CHECKS.filter((check) => !(flags.brief && check === UNIT_TESTS));
+    const failure = await checkWithout(removed, checks);
     console.error(failure === null ? '  passed' : `  FAILED: ${failure}`);
     if (failure !== null) failed.push(removed.join(', '));
   }
@@ -62,13 +68,13 @@ async function featuresIn(side: string): Promise<string[]> {
 }
 
 /** @returns the first check that failed; null: all passed */
-async function checkWithout(features: string[]): Promise<string | null> {
+async function checkWithout(features: string[], checks: Check[]): Promise<string | null> {
   const copy = await mkdtemp(join(tmpdir(), 'millrace-unplug-'));
   try {
     await copyProject(copy);
     await unplug(copy, features);
     await commit(copy);
-    for (const [name, command, ...args] of CHECKS) {
+    for (const [name, command, ...args] of checks) {
       if ((await run(copy, String(command), args)) !== 0) return name;
     }
     return null;
@@ -136,7 +142,7 @@ async function unplugSide(copy: string, side: string, features: string[]) {
 
 /** Such as `unit/features/kafka`, `unit/web/features/import`, `integration/features/query.test.ts` and `integration/long/features/kafka-registry.test.ts`. */
 function isTestOf(path: string, feature: string): boolean {
-  return new RegExp(`(?:^|/)features/${feature}(?:$|/|[-.][a-z.-]*$)`).test(path);
+  return new RegExp(`(?:^|/)features/${feature}(?:$|/|[-.][a-z0-9.-]*$)`).test(path);
 }
 
 function run(cwd: string, command: string, args: string[]): Promise<number> {
