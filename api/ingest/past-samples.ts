@@ -1,7 +1,7 @@
 import { forEachConcurrently } from '../../common/concurrency.ts';
 import type { ErrorCode } from '../../common/errors.ts';
 import { type Identity, identifySensor } from '../../schema/ids.ts';
-import { packHour } from '../../schema/packed/hour/pack-hour.ts';
+import { encodeHour } from '../../schema/packed/hour/encode-hour.ts';
 import { mergeSeries, type Series as Samples } from '../../schema/packed/series.ts';
 import { hourStatisticsOf } from '../../schema/packed/statistics.ts';
 import {
@@ -216,7 +216,7 @@ function rowsOf({ hour, from, to }: Piece, { times, values }: Samples) {
   const rows = [];
   for (let at = from; at < to; at += MAX_SAMPLES_PER_HISTORY_ROW) {
     const end = Math.min(to, at + MAX_SAMPLES_PER_HISTORY_ROW);
-    rows.push({ hour, samples: packHour(hour, times, values, at, end) });
+    rows.push({ hour, samples: encodeHour(hour, times, values, at, end) });
   }
   return rows;
 }

@@ -12,7 +12,7 @@ import { Announcer, Interest } from './interest.ts';
 import {
   EVERY_PROCESS,
   EVERY_READER,
-  isFurtherTopic,
+  isNamedTopic,
   type LiveItem,
   liveDevice,
   liveTopic,
@@ -97,7 +97,7 @@ export class BrokerTransport implements Transport {
     this.#client.on('error', (error) => logger.debug({ reason: error.message }, 'live connection'));
     this.#client.on('message', (topic, payload, packet) => {
       if (drops.receive(topic, payload)) return;
-      if (isFurtherTopic(topic)) {
+      if (isNamedTopic(topic)) {
         const channel = this.#channels.get(topic);
         if (channel && !receiveMessage(channel, payload)) metrics.live.inc({ result: 'ignored' });
         return;

@@ -16,7 +16,7 @@ import { Publisher } from './publisher.ts';
 
 export { WAITED } from './broker-transport.ts';
 export { InstallationStats } from './installation-stats.ts';
-export { EVERY_DEVICE, FIRST_FURTHER_LEVEL, isFurtherTopic, isStatsTopic, reachesLive } from './messages.ts';
+export { EVERY_DEVICE, FIRST_NAMED_LEVEL, isNamedTopic, isStatsTopic, reachesLive } from './messages.ts';
 
 export interface BrokerClients {
   /**

@@ -109,12 +109,12 @@ export const readerOf = (topic: string): string | null =>
 export const isStatsTopic = (topic: string) => topic.startsWith(STATS);
 
 /** After `iot/live/{device}`, counted from 0. */
-export const FIRST_FURTHER_LEVEL = 3;
+export const FIRST_NAMED_LEVEL = 3;
 
 const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** A named topic (`named-topics.ts`), or the topic of a channel. */
-export const isFurtherTopic = (topic: string) =>
+export const isNamedTopic = (topic: string) =>
   topic.startsWith(PREFIX) && !isStatsTopic(topic) && readerOf(topic) === null && !ID.test(liveDevice(topic));
 
 export const liveDevice = (topic: string): string => topic.slice(PREFIX.length);

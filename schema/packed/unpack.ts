@@ -1,7 +1,7 @@
 import { HOUR_MS, MAX_SAMPLES_PER_HISTORY_ROW } from '../rules.ts';
 import { Reader } from './hour/bytes.ts';
+import { HOUR_VERSION } from './hour/encode-hour.ts';
 import { unpackValues } from './hour/forms.ts';
-import { HOUR_VERSION } from './hour/pack-hour.ts';
 import { unpackTimes } from './hour/times.ts';
 import { ARRAYS_VERSION, unpackArrays } from './pack.ts';
 

@@ -10,7 +10,7 @@ export const MUST_DIE: Known[] = [
     file: 'schema/packed/hour/bytes.ts',
     before: 'bytes.push((lo & 0x7f) | 0x80);',
     after: 'bytes.unshift((lo & 0x7f) | 0x80);',
-    test: 'test/unit/schema/packed/hour/pack-hour.test.ts',
+    test: 'test/unit/schema/packed/hour/encode-hour.test.ts',
   },
   {
     file: 'schema/packed/pack.ts',
@@ -124,16 +124,16 @@ export const MUST_DIE: Known[] = [
   },
   // Packing and reading.
   {
-    file: 'api/history/packing/sensor-hour.ts',
+    file: 'api/history/packing/pack-sensor-hour.ts',
     before: 'time === b.times[at] && Object.is(a.values[at], b.values[at])',
     after: 'time === b.times[at]',
     test: 'test/unit/history/packing/index.test.ts',
   },
   {
-    file: 'api/history/packing/device-hour.ts',
+    file: 'api/history/packing/pack-device-hour.ts',
     before: 'into.unreadable++;',
     after: '',
-    test: 'test/unit/history/sensor-hour.test.ts',
+    test: 'test/unit/history/pack-sensor-hour.test.ts',
   },
   {
     file: 'api/history/packing/index.ts',
@@ -205,10 +205,10 @@ export const MUST_DIE: Known[] = [
   },
   // Credentials.
   {
-    file: 'api/access/credentials/permissions.ts',
+    file: 'api/access/credentials/topic-permissions.ts',
     before: '!WILDCARD.test(device) && (speaksFor',
     after: '(speaksFor',
-    test: 'test/unit/access/credentials/permissions.test.ts',
+    test: 'test/unit/access/credentials/topic-permissions.test.ts',
   },
   {
     file: 'api/access/credentials/accounts.ts',
@@ -230,10 +230,10 @@ export const MUST_DIE: Known[] = [
     test: 'test/unit/simulator/faults.test.ts',
   },
   {
-    file: 'api/access/credentials/permissions.ts',
+    file: 'api/access/credentials/topic-permissions.ts',
     before: "if (filter.startsWith('$')) return false;",
     after: '',
-    test: 'test/unit/access/credentials/permissions.test.ts',
+    test: 'test/unit/access/credentials/topic-permissions.test.ts',
   },
   // Mistakes that no unit test noticed on 2026-11-22.
   {

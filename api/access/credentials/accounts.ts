@@ -4,8 +4,8 @@ import type { Config } from '../../../common/settings/config.ts';
 import { sameSecret } from '../../../common/timing-safe-equal.ts';
 import { identifyDevice } from '../../../schema/ids.ts';
 import type { Credential, CredentialStore } from '../../store/credentials.ts';
-import { type Account, deviceAccount, installationAccount } from './permissions.ts';
 import { isSecret } from './secret.ts';
+import { type Account, deviceAccount, installationAccount } from './topic-permissions.ts';
 
 /** Further logins wait, so that a flood of logins leaves the database and the CPU to other work. */
 const MAX_CONCURRENT = 64;

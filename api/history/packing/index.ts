@@ -6,8 +6,8 @@ import { createLeases, Rounds, Steps } from '../../background/index.ts';
 import type { Context } from '../../observability/index.ts';
 import type { ClockGuard } from '../../store/clock-guard.ts';
 import { Retry, type Store } from '../../store/index.ts';
+import type { DeviceHour } from './pack-sensor-hour.ts';
 import { createPacker } from './packer.ts';
-import type { DeviceHour } from './sensor-hour.ts';
 
 const REPORT_EVERY_MS = 60_000;
 
@@ -16,7 +16,7 @@ const STOP_WITHIN_MS = 3000;
 
 /**
  * Moves the samples of closed hours into history, and rests while ingest is under pressure. `packer.ts` chooses the
- * hours that are due, `passes.ts` reads them for the first and second time, and `sensor-hour.ts` packs one sensor.
+ * hours that are due, `passes.ts` reads them for the first and second time, and `pack-sensor-hour.ts` packs one sensor.
  */
 export function createPacking(
   { config, clock, logger, metrics }: Context,

@@ -4,8 +4,8 @@ import type { ClockGuard } from '../../store/clock-guard.ts';
 import type { PackProgress } from '../../store/history/progress.ts';
 import type { Store } from '../../store/index.ts';
 import type { Behind } from './index.ts';
+import { createSensorPacker, type PackingObserver } from './pack-sensor-hour.ts';
 import { createFirstPass, createSecondPass } from './passes.ts';
-import { createSensorPacker, type PackingObserver } from './sensor-hour.ts';
 
 /** First packs every closed hour, then again the hours of every day for which no more late samples are expected. */
 export function createPacker({

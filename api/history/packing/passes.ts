@@ -5,8 +5,8 @@ import { DAY_MS, isExact, MIN_BATCH_DAYS } from '../../../schema/rules.ts';
 import { iteratePages, type Steps } from '../../background/index.ts';
 import type { ClockGuard } from '../../store/clock-guard.ts';
 import type { Store } from '../../store/index.ts';
-import { readDeviceHour } from './device-hour.ts';
-import type { PackingObserver, SensorPacker } from './sensor-hour.ts';
+import { readDeviceHour } from './pack-device-hour.ts';
+import type { PackingObserver, SensorPacker } from './pack-sensor-hour.ts';
 
 /** Enough to hide the round trips. */
 const DEVICES_AT_ONCE = 4;

@@ -4,7 +4,7 @@ import type { Aedes, Client } from 'aedes';
 import type { Logger } from 'pino';
 import { MillraceError, messageOf } from '../../../common/errors.ts';
 import type { Accounts } from '../../access/credentials/accounts.ts';
-import type { Account } from '../../access/credentials/permissions.ts';
+import type { Account } from '../../access/credentials/topic-permissions.ts';
 import { Acknowledgements, type Deliveries } from '../acknowledgements.ts';
 import { disconnect, guardPackets, REASONS } from './mqtt5.ts';
 import { ConnectionReader } from './reading/connection-reader.ts';

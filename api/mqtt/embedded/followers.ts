@@ -1,5 +1,5 @@
 import type { Aedes, Client } from 'aedes';
-import { FIRST_FURTHER_LEVEL, isFurtherTopic, isStatsTopic, reachesLive } from '../../live/index.ts';
+import { FIRST_NAMED_LEVEL, isNamedTopic, isStatsTopic, reachesLive } from '../../live/index.ts';
 import { FIRST_ERROR } from './mqtt5.ts';
 import { filterOf } from './retained.ts';
 
@@ -8,7 +8,7 @@ type Matches = (topic: string) => boolean;
 /**
  * Tracks the clients that subscribe to live changes. Without such a client, the process need not publish them.
  *
- * Named topics (`named-topics.ts`, in the code also further topics) repeat the topics by id, so one is published only
+ * Named topics (`named-topics.ts`) repeat the topics by id, so one is published only
  * if a filter asks for it: a filter without `#`, and for `iot/live/{name}` without a wildcard. So a client that follows
  * `iot/live/+` or `#` gets each change once.
  */
@@ -54,7 +54,7 @@ export class Followers {
 
   /** A named topic is only for clients whose filters ask for it. */
   takes(client: Client, topic: string) {
-    if (!isFurtherTopic(topic) || this.#reserved.has(topic)) return true;
+    if (!isNamedTopic(topic) || this.#reserved.has(topic)) return true;
     for (const filter of this.#filters.get(client) ?? [])
       if (this.#asking.get(filter)?.matches(topic)) return true;
     return false;
@@ -83,7 +83,7 @@ export class Followers {
   #askingBy(filter: string): Matches | null {
     if (filter.includes('#') || isStatsTopic(filter)) return null;
     if (!filter.includes('+'))
-      return isFurtherTopic(filter) && !this.#reserved.has(filter) ? (topic) => topic === filter : null;
-    return filter.split('/').length > FIRST_FURTHER_LEVEL ? filterOf(filter) : null;
+      return isNamedTopic(filter) && !this.#reserved.has(filter) ? (topic) => topic === filter : null;
+    return filter.split('/').length > FIRST_NAMED_LEVEL ? filterOf(filter) : null;
   }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { readDeviceHour } from '../../../api/history/packing/device-hour.ts';
+import { readDeviceHour } from '../../../api/history/packing/pack-device-hour.ts';
 import { packBlock } from '../../../schema/packed/block.ts';
 
 const HOUR = Date.UTC(2026, 4, 5, 12);

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
+import type { SensorPacker } from '../../../api/history/packing/pack-sensor-hour.ts';
 import { createFirstPass, createSecondPass } from '../../../api/history/packing/passes.ts';
-import type { SensorPacker } from '../../../api/history/packing/sensor-hour.ts';
 import type { HourRow } from '../../../api/store/history/reads.ts';
 import { packBlock } from '../../../schema/packed/block.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { SCHEMA, SETTINGS } from '../../../common/settings/index.ts';
-import { packHour } from '../../../schema/packed/hour/pack-hour.ts';
+import { encodeHour } from '../../../schema/packed/hour/encode-hour.ts';
 import { DAY_MS, HOUR_MS, PARTITION_AIM, yearOf } from '../../../schema/rules.ts';
 import {
   calendarYearsOf,
@@ -103,7 +103,7 @@ test.each([
     return value / 100;
   });
   const bytes =
-    packHour(
+    encodeHour(
       10 * HOUR_MS,
       times.map((ms) => 10 * HOUR_MS + ms),
       values,

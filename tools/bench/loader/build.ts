@@ -1,4 +1,4 @@
-import { historyRows } from '../../../api/history/packing/sensor-hour.ts';
+import { historyRows } from '../../../api/history/packing/pack-sensor-hour.ts';
 import { createLateWriter, LateArrivalNotes, LateDayNotes } from '../../../api/ingest/late-samples.ts';
 import { connectStore, type Store } from '../../../api/store/index.ts';
 import { forEachConcurrently } from '../../../common/concurrency.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { canSubscribe, deviceAccount } from '../../../../api/access/credentials/permissions.ts';
+import { canSubscribe, deviceAccount } from '../../../../api/access/credentials/topic-permissions.ts';
 import { mayRead } from '../../../../api/features/sparkplug/topics.ts';
 import { matchesFilter } from '../../../../api/mqtt/embedded/retained.ts';
 import { identifyDevice } from '../../../../schema/ids.ts';

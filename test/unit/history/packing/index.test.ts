@@ -2,7 +2,7 @@ import { expect, jest, test } from '@jest/globals';
 import pino from 'pino';
 import { iteratePages, Steps, speedShare } from '../../../../api/background/steps.ts';
 import { Behind } from '../../../../api/history/packing/index.ts';
-import { historyRows, isSame } from '../../../../api/history/packing/sensor-hour.ts';
+import { historyRows, isSame } from '../../../../api/history/packing/pack-sensor-hour.ts';
 import type { Page } from '../../../../api/store/history/unpacked.ts';
 import { Retry } from '../../../../api/store/sending/retry.ts';
 import { forEachConcurrently } from '../../../../common/concurrency.ts';

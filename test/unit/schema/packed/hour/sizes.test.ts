@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from '@jest/globals';
-import { packHour } from '../../../../../schema/packed/hour/pack-hour.ts';
+import { encodeHour } from '../../../../../schema/packed/hour/encode-hour.ts';
 import type { Numbers } from '../../../../../schema/packed/series.ts';
 import { bucketOf, HOUR_MS } from '../../../../../schema/rules.ts';
 import { createRandom } from '../../../../../simulator/random.ts';
@@ -82,7 +82,7 @@ function withJitter({ hour, times, values }: SensorHour, jitterMs: number): Sens
 
 /** @returns packed bytes a sample */
 function bytesOf(hours: SensorHour[]): number {
-  const packed = hours.map(({ hour, times, values }) => packHour(hour, times, values, 0, times.length));
+  const packed = hours.map(({ hour, times, values }) => encodeHour(hour, times, values, 0, times.length));
   const samples = hours.reduce((sum, { times }) => sum + times.length, 0);
   return packed.reduce((sum, { length }) => sum + length, 0) / samples;
 }

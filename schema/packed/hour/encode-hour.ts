@@ -15,7 +15,13 @@ export const HOUR_VERSION = 2;
  * @param to after the last sample to pack, at most `from` + MAX_SAMPLES_PER_HISTORY_ROW
  * @throws {RangeError} when there is no sample, a sample is not of this hour, or there are too many samples
  */
-export function packHour(bucket: number, times: Numbers, values: Numbers, from: number, to: number): Buffer {
+export function encodeHour(
+  bucket: number,
+  times: Numbers,
+  values: Numbers,
+  from: number,
+  to: number,
+): Buffer {
   const count = to - from;
   if (count > MAX_SAMPLES_PER_HISTORY_ROW) {
     throw new RangeError(`${count} samples; ${MAX_SAMPLES_PER_HISTORY_ROW} are the most in one row`);

@@ -1,8 +1,8 @@
 import { deflateRawSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { encodeHour } from '../../../../../schema/packed/hour/encode-hour.ts';
 import { FORMS } from '../../../../../schema/packed/hour/forms.ts';
-import { packHour } from '../../../../../schema/packed/hour/pack-hour.ts';
 import { unpackSamples } from '../../../../../schema/packed/unpack.ts';
 import { HOUR_MS, MAX_SAMPLES_PER_HISTORY_ROW } from '../../../../../schema/rules.ts';
 import { createRandom } from '../../../../../simulator/random.ts';
@@ -59,7 +59,7 @@ const anyHour = fc
   .tuple(fc.oneof(anyTimes, clockTimes), fc.oneof(...KINDS))
   .map(([times, valuesOf]) => ({ times, values: valuesOf(times.length) }));
 
-const pack = (times: number[], values: number[]) => packHour(BUCKET, times, values, 0, times.length);
+const pack = (times: number[], values: number[]) => encodeHour(BUCKET, times, values, 0, times.length);
 
 const same = (a: ArrayLike<number>, b: ArrayLike<number>) =>
   a.length === b.length && Array.from(a).every((item, i) => Object.is(item, b[i]));
@@ -93,7 +93,7 @@ test('Packed hour: a range of a series, in plain or typed arrays: packed to the 
       const from = a % times.length;
       const to = from + 1 + (b % (times.length - from));
       const typed = [Float64Array.from(times), Float64Array.from(values)];
-      const part = packHour(BUCKET, Number(a) % 2 ? times : (typed[0] ?? []), typed[1] ?? [], from, to);
+      const part = encodeHour(BUCKET, Number(a) % 2 ? times : (typed[0] ?? []), typed[1] ?? [], from, to);
       expect(part.equals(pack(times.slice(from, to), values.slice(from, to)))).toBe(true);
     }),
   );
@@ -152,7 +152,7 @@ describe('Packed hour: an hour at 1 Hz', () => {
 test('Packed hour: 65,536 samples: packed and unpacked; one sample more: packing is refused', () => {
   const times = Array.from({ length: MAX_SAMPLES_PER_HISTORY_ROW + 1 }, (_, i) => BUCKET + i * 54);
   const values = times.map(() => random.normal());
-  const out = unpackSamples(BUCKET, packHour(BUCKET, times, values, 0, MAX_SAMPLES_PER_HISTORY_ROW));
+  const out = unpackSamples(BUCKET, encodeHour(BUCKET, times, values, 0, MAX_SAMPLES_PER_HISTORY_ROW));
   expect(same(out.values, values.slice(0, -1))).toBe(true);
   expect(() => pack(times, values)).toThrow(/65537 samples/);
 });
@@ -272,6 +272,6 @@ describe('Packed hour: invalid samples', () => {
     ['a sample after the hour', [BUCKET, BUCKET + HOUR_MS], 0, 2],
     ['indexes beyond the series', [BUCKET], 0, 2],
   ])('Packed hour: packing %s: a RangeError is thrown', (_, times, from, to) => {
-    expect(() => packHour(BUCKET, times, [1, 2], from, to)).toThrow(RangeError);
+    expect(() => encodeHour(BUCKET, times, [1, 2], from, to)).toThrow(RangeError);
   });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createSensorPacker } from '../../../api/history/packing/sensor-hour.ts';
+import { createSensorPacker } from '../../../api/history/packing/pack-sensor-hour.ts';
 import type { Store } from '../../../api/store/index.ts';
 import { packBlock } from '../../../schema/packed/block.ts';
 import { HOUR_MS, isExact } from '../../../schema/rules.ts';

@@ -3,7 +3,7 @@ import { visitBlock } from '../../../schema/packed/block.ts';
 import type { Series } from '../../../schema/packed/series.ts';
 import type { Steps } from '../../background/index.ts';
 import { allParts, type Store } from '../../store/index.ts';
-import type { PackingObserver } from './sensor-hour.ts';
+import type { PackingObserver } from './pack-sensor-hour.ts';
 
 /** In the order of reading. A time may occur more than once */
 type Collected = { sensor: SensorBytes; times: number[]; values: number[] };

@@ -6,7 +6,7 @@ import {
   canSubscribe,
   deviceAccount,
   installationAccount,
-} from '../../../../api/access/credentials/permissions.ts';
+} from '../../../../api/access/credentials/topic-permissions.ts';
 import { matchesFilter } from '../../../../api/mqtt/embedded/retained.ts';
 import { identifyDevice } from '../../../../schema/ids.ts';
 import { EDGE_FILTERS } from '../../../../schema/sparkplug-topics.ts';

@@ -1,6 +1,6 @@
 import { MillraceError } from '../../../common/errors.ts';
 import type { DeviceBytes, SensorBytes } from '../../../schema/ids.ts';
-import { packHour } from '../../../schema/packed/hour/pack-hour.ts';
+import { encodeHour } from '../../../schema/packed/hour/encode-hour.ts';
 import { mergeSeries, type Series, sortMerge } from '../../../schema/packed/series.ts';
 import { hourStatisticsOf } from '../../../schema/packed/statistics.ts';
 import { MAX_SAMPLES_PER_HISTORY_ROW } from '../../../schema/rules.ts';
@@ -92,7 +92,7 @@ const isReadable = (series: StoredSeries): series is Series => series !== null;
 export function* historyRows(hour: number, { times, values }: Series): Generator<Buffer, void> {
   for (let from = 0; from < times.length; from += MAX_SAMPLES_PER_HISTORY_ROW) {
     const to = Math.min(times.length, from + MAX_SAMPLES_PER_HISTORY_ROW);
-    yield packHour(hour, times, values, from, to);
+    yield encodeHour(hour, times, values, from, to);
   }
 }
 
