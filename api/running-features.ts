@@ -33,9 +33,15 @@ export class RunningFeatures {
     return this.#running.flatMap(({ routes }) => routes);
   }
 
-  /** @throws the error of the first feature that failed; a second retirement repeats the step of each feature */
+  /**
+   * A second retirement repeats the step of each feature, but without the device. So a feature that fails must not keep the others from theirs.
+   * @throws the error of the first feature that failed
+   */
   async retired(identity: Identity, device: Device | null) {
-    for (const { onRetired } of this.#running) await onRetired?.(identity, device);
+    const steps = await Promise.allSettled(
+      this.#running.map(async ({ onRetired }) => onRetired?.(identity, device)),
+    );
+    for (const step of steps) if (step.status === 'rejected') throw step.reason;
   }
 
   beat = (): Partial<Beat> => Object.assign({}, ...this.#running.map(({ beat }) => beat?.()));

@@ -108,8 +108,10 @@ export async function startSystem(options: SystemOptions) {
     packing?.start();
     await http.start();
     const clientId = processName(config, http.port);
-    await reports.start(clientId);
+    await reports.health.start();
+    // Before the first heartbeat, which waits for the database.
     stats.start(clientId);
+    await reports.start(clientId);
   } catch (error) {
     await stop().catch((reason) =>
       logger.warn({ reason: String(reason) }, 'the process did not stop cleanly'),

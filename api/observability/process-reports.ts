@@ -62,9 +62,8 @@ export class ProcessReports {
   /** Whether this process receives samples now, and can commit them. */
   watches = (): boolean => Boolean(this.#broker?.().ok) && this.#clockGuard.isTrusted;
 
-  /** Resolves after the first heartbeat. */
+  /** After the start of `health`. Resolves after the first heartbeat. */
   async start(clientId: string) {
-    await this.health.start();
     await this.#heartbeat.start(clientId);
     await this.#processes.start();
   }

@@ -35,10 +35,10 @@ export function readSettings(
   { envFile = '.env', groups = [] }: { envFile?: string; groups?: SettingsGroup[] } = {},
 ): Config {
   const given = { ...readEnvFile(envFile), ...environment };
-  const problems: string[] = [];
+  const found: Found = { wrong: new Map(), problems: [] };
   const core = check(
     given,
-    problems,
+    found,
     { settings: SETTINGS, shape: SCHEMA.shape },
     (values) => arrange(values as Values),
     brokenRules,
@@ -47,18 +47,19 @@ export function readSettings(
   const config: Config = {
     ...core,
     of<T>(group: SettingsGroup<T>): T {
-      const found = read.get(group as SettingsGroup);
-      if (found !== undefined) return found as T;
-      const wrong: string[] = [];
-      const own = readGroup(group, wrong);
-      if (wrong.length > 0) throw badSettings(wrong);
+      const known = read.get(group as SettingsGroup);
+      if (known !== undefined) return known as T;
+      const later: Found = { wrong: new Map(), problems: [] };
+      const own = readGroup(group, later);
+      if (later.problems.length > 0) throw badSettings(later.problems);
       return own;
     },
   };
-  function readGroup<T>(group: SettingsGroup<T>, wrong: string[]): T {
+  function readGroup<T>(group: SettingsGroup<T>, to: Found): T {
+    const before = to.problems.length;
     const own = check(
       given,
-      wrong,
+      to,
       group,
       (values) => {
         core.secrets.push(...secretsOf(group.settings, values));
@@ -66,11 +67,11 @@ export function readSettings(
       },
       (own) => brokenOf(group.rules(own, config)),
     );
-    read.set(group as SettingsGroup, own);
+    if (to.problems.length === before) read.set(group as SettingsGroup, own);
     return own;
   }
-  for (const group of groups) readGroup(group, problems);
-  if (problems.length > 0) throw badSettings(problems);
+  for (const group of groups) readGroup(group, found);
+  if (found.problems.length > 0) throw badSettings(found.problems);
   return config;
 }
 
@@ -80,22 +81,26 @@ const badSettings = (problems: string[]) =>
     `Settings to correct:\n${problems.map((problem) => `  ${problem}`).join('\n')}`,
   );
 
-/** Reads and arranges the settings of a group. @param problems gets a sentence for each invalid value and each broken rule */
+/** `wrong`: a sentence for each invalid value, by setting; `problems`: these sentences, and one for each broken rule */
+type Found = { wrong: Map<string, string>; problems: string[] };
+
+/** Reads and arranges the settings of a group. @param found gets what is wrong with them */
 function check<T>(
   given: NodeJS.ProcessEnv,
-  problems: string[],
+  { wrong, problems }: Found,
   { settings, shape }: Pick<SettingsGroup, 'settings' | 'shape'>,
   arranged: (values: Record<string, unknown>) => T,
   broken: (own: T) => string[],
 ): T {
-  const wrong: Map<string, string> = new Map();
+  const before = wrong.size;
   const values = Object.fromEntries(
     Object.entries(shape).map(([name, type]) => [name, readValue(name, type, settings[name], given, wrong)]),
   );
   const own = arranged(values);
-  // Here an invalid value is undefined. A rule would report it as missing, so rules that name an invalid setting are left out.
+  // Here an invalid value is undefined. A rule would report it as missing, so rules that name an invalid setting are left out. A rule of a
+  // feature may name a setting of the core.
   const rules = broken(own).filter((rule) => !rule.split(/\W+/).some((word) => wrong.has(word)));
-  problems.push(...wrong.values(), ...rules);
+  problems.push(...[...wrong.values()].slice(before), ...rules);
   return own;
 }
 

@@ -6,7 +6,7 @@ import { checkEnginePort, freePort, isPortFree } from '../engine/ports.ts';
 
 /** The settings of an API process with `ROLE=all`. @throws `bad_settings` */
 export async function readDevSettings(): Promise<Config> {
-  const config = readSettings({ ...process.env, ROLE: 'all' });
+  const config = readSettings({ ...process.env, ROLE: 'all' }, { groups: [KAFKA_SETTINGS] });
   // With port 0, the API process would choose a free port, and this process would not know it.
   config.http.port ||= await freePort();
   config.mqtt.port ||= await freePort();

@@ -1,9 +1,13 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { expect, test } from '@jest/globals';
 import pino from 'pino';
 import { FEATURES } from '../../api/features/index.ts';
 import { startSystem } from '../../api/system.ts';
 import { readSettings } from '../../common/settings/index.ts';
+import { listening } from '../support/http/listening.ts';
 import { createMemoryStore } from '../support/memory-store/index.ts';
+import { until } from '../support/until.ts';
 
 test('Process: a feature cannot be created: the process does not start, and its connection to the database is closed', async () => {
   const { store } = await createMemoryStore({ clock: Date.now });
@@ -24,5 +28,43 @@ test('Process: a feature cannot be created: the process does not start, and its 
     expect(isClosed).toBe(true);
   } finally {
     FEATURES.pop();
+  }
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  const port = await listening(server);
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+test('Process: the database does not take the first heartbeat: readers get statistics', async () => {
+  const { store } = await createMemoryStore({ clock: Date.now });
+  let take = () => {};
+  const taken = new Promise<void>((resolve) => {
+    take = resolve;
+  });
+  const write = async (...row: Parameters<typeof store.processes.write>) => {
+    await taken;
+    return store.processes.write(...row);
+  };
+  const port = await freePort();
+  const settings = { CURSOR_SECRET: 'c'.repeat(64), HTTP_PORT: String(port), MQTT_PORT: '0' };
+  const starting = startSystem({
+    config: readSettings(settings, { envFile: '' }),
+    version: 'test',
+    logger: pino({ level: 'silent' }),
+    onFatal: () => {},
+    openStore: async () => ({ ...store, processes: { ...store.processes, write } }),
+  });
+  try {
+    await until(async () => {
+      const answer = await fetch(`http://127.0.0.1:${port}/api/v1/pipeline/recent`).catch(() => null);
+      return answer?.ok === true && (await answer.json()).items.length > 0;
+    });
+  } finally {
+    take();
+    await (await starting).stop();
   }
 });

@@ -20,6 +20,7 @@ const TIMEOUT_MS = 5000;
 /** Pauses before the second and each further attempt. */
 const PAUSES_MS = [1000, 10_000, 60_000];
 const POSTS_AT_ONCE = 4;
+const MAX_WAITING = 10_000;
 
 export const firstSightFeature = defineFeature({
   name: 'first-sight',
@@ -38,11 +39,7 @@ export const firstSightFeature = defineFeature({
     async function post(body: string) {
       for (const pauseMs of [...PAUSES_MS, null]) {
         const signal = AbortSignal.any([ending.signal, AbortSignal.timeout(TIMEOUT_MS)]);
-        const headers = { 'Content-Type': 'application/json' };
-        const problem = await fetch(String(url), { method: 'POST', headers, body, signal }).then(
-          ({ ok, status }) => (ok ? null : `status ${status}`),
-          messageOf,
-        );
+        const problem = await send(String(url), body, signal).catch(messageOf);
         if (ending.signal.aborted) return;
         posts.inc({ ok: String(problem === null) });
         if (problem === null) return;
@@ -53,6 +50,8 @@ export const firstSightFeature = defineFeature({
 
     return {
       onRegistered({ id, name, site }) {
+        if (limit.pendingCount >= MAX_WAITING)
+          return logger.warn({ url, device: id }, 'too many new devices wait, and one is not posted');
         const body = JSON.stringify({ device_id: id, device: name, site, registered: new Date(clock()) });
         void limit(post, body);
       },
@@ -63,3 +62,12 @@ export const firstSightFeature = defineFeature({
     };
   },
 });
+
+/** Null: the receiver has it. No redirect is followed, because `fetch` may leave out the body then. */
+async function send(url: string, body: string, signal: AbortSignal): Promise<string | null> {
+  const headers = { 'Content-Type': 'application/json' };
+  const answer = await fetch(url, { method: 'POST', headers, body, signal, redirect: 'manual' });
+  // An unread answer occupies its connection.
+  await answer.body?.cancel();
+  return answer.ok ? null : `status ${answer.status}`;
+}

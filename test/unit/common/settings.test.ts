@@ -5,6 +5,7 @@ import { ALL_SETTINGS, SETTINGS_GROUPS } from '../../../api/features/index.ts';
 import { isLoopback } from '../../../common/addresses.ts';
 import { envExample, settingsPage } from '../../../common/settings/documents.ts';
 import { readSettings } from '../../../common/settings/index.ts';
+import { KAFKA_SETTINGS } from '../../../schema/kafka/index.ts';
 import { useDirectory } from '../../support/directory.ts';
 import { NO_ENV_FILE, problemsOf } from '../../support/settings.ts';
 
@@ -375,6 +376,21 @@ describe('Settings: .env', () => {
 
   test('Settings: .env: the file cannot be read: the error names the reason', () => {
     expect(() => readSettings({}, { envFile: folder })).toThrow(/cannot be read: .*EISDIR/);
+  });
+});
+
+describe('Settings of a feature', () => {
+  const kafka = { STREAM_KAFKA: 'kafka.example', STREAM_USERNAME: 'millrace', STREAM_PASSWORD: 'secret' };
+
+  test('Settings: a setting of the core is invalid: no rule of a feature reports it as missing', () =>
+    expect(problemsOf({ ...kafka, TLS_ELSEWHERE: 'yes' }, [KAFKA_SETTINGS])).toEqual([
+      'TLS_ELSEWHERE must be true or false',
+    ]));
+
+  test('Settings: a feature reads its invalid settings twice: both reads fail', () => {
+    const config = readSettings({ STREAM_FORMAT: 'xml' }, NONE);
+    for (let read = 0; read < 2; read++)
+      expect(() => config.of(KAFKA_SETTINGS)).toThrow('STREAM_FORMAT must be one of');
   });
 });
 

@@ -1,10 +1,14 @@
 import { readFileSync } from 'node:fs';
+import { createServer, type RequestListener } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import pino from 'pino';
 import { firstSightFeature } from '../../../api/features/first-sight/index.ts';
 import { createContext } from '../../../api/observability/index.ts';
 import { readSettings } from '../../../common/settings/index.ts';
 import { useCleanUps } from '../../support/clean-ups.ts';
+import { listening } from '../../support/http/listening.ts';
 import { startReceiver } from '../../support/http/webhook-receiver.ts';
 import { NO_ENV_FILE } from '../../support/settings.ts';
 import { startMemoryPipeline } from '../../support/system/memory-pipeline.ts';
@@ -37,6 +41,64 @@ test('First sight: one device sends twice, another one a birth: each is posted o
     'fan in hall',
     'pump in null',
   ]);
+});
+
+/** Starts the feature with a receiver. @returns registers a device */
+async function startWith(listener: RequestListener) {
+  const server = createServer(listener);
+  const port = await listening(server);
+  afterwards(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { onRegistered, stop } = await startFeature({ FIRST_SIGHT_URL: `http://127.0.0.1:${port}/` });
+  afterwards(() => stop?.());
+  return (id: string) => onRegistered?.({ id, name: id, site: null } as never);
+}
+
+test('First sight: the receiver redirects to another address: the device is posted again, and not taken as delivered', async () => {
+  const requests: string[] = [];
+  const register = await startWith((req, res) => {
+    requests.push(`${req.method} ${req.url}`);
+    if (req.url === '/') res.writeHead(302, { Location: '/elsewhere' });
+    res.end();
+  });
+  register('pump');
+  await until(() => requests.length === 2);
+  expect(requests).toEqual(['POST /', 'POST /']);
+});
+
+test('First sight: the answer of the receiver does not end: its connection is closed at once', async () => {
+  let closedAfter = Number.NaN;
+  const register = await startWith((_req, res) => {
+    const began = performance.now();
+    res.write('more follows');
+    res.on('close', () => {
+      closedAfter = performance.now() - began;
+    });
+  });
+  register('pump');
+  await until(() => !Number.isNaN(closedAfter));
+  expect(closedAfter).toBeLessThan(3000);
+});
+
+test('First sight: 10,100 devices register while the receiver is slow: no more than 10,000 posts wait', async () => {
+  const posted: string[] = [];
+  let isSlow = true;
+  const held: Array<() => void> = [];
+  const register = await startWith(async (req, res) => {
+    posted.push(JSON.parse(await text(req)).device);
+    if (isSlow) await new Promise((resolve) => held.push(() => resolve(undefined)));
+    res.end();
+  });
+  for (let index = 0; index < 10_100; index++) register(`pump ${index}`);
+  await until(() => held.length === 4);
+  isSlow = false;
+  for (const answer of held) answer();
+  await until(() => posted.length >= 10_004);
+  await sleep(200);
+  // Four were under way.
+  expect(posted.length).toBe(10_004);
 });
 
 test('First sight: FIRST_SIGHT_URL is not set: the feature listens to nothing', async () => {

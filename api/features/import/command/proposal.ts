@@ -41,7 +41,8 @@ export function proposalLines(
   // Without an answer there is no command that runs.
   if (![...values.values()].includes(undefined)) {
     const flags = [...values].map(([option, value]) => flagText(option, String(value)));
-    const command = ['npm run import --', shellQuoted(path), ...flags, '--dry-run'].join(' ');
+    const file = path.startsWith('-') ? `./${path}` : path;
+    const command = ['npm run import --', shellQuoted(file), ...flags, '--dry-run'].join(' ');
     lines.push(asked.length > 0 ? 'Try it, with your answers:' : 'Try what the first lines show:', command);
   }
   return lines.map(printable);

@@ -111,6 +111,12 @@ test.each([
   },
 );
 
+test('Import command: name of the file begins with a hyphen: the printed command does not take it for a flag', () => {
+  const proposal = proposeOptions(Buffer.from(GERMAN), FILE);
+  const [command = ''] = proposalLines(proposal, { path: '--x.csv', given: {}, zone: 'UTC' }).slice(-1);
+  expect(wordsOf(command).slice(3, 5)).toEqual(['--', './--x.csv']);
+});
+
 test('Import command: flags answer all that the first lines show: nothing is proposed', () => {
   const proposal = proposeOptions(Buffer.from(GERMAN), FILE);
   const given = { ...proposal.options, zone: 'UTC', device: 'd' };

@@ -10,7 +10,7 @@ import { buildManual } from '../../../../infra/dev/build.ts';
 import { readFlags, simulatorArguments } from '../../../../infra/dev/flags.ts';
 import { KEPT_FOLDERS } from '../../../../infra/dev/prepare.ts';
 import { createRunningProcesses } from '../../../../infra/dev/running-processes.ts';
-import { childEnvironment } from '../../../../infra/dev/settings.ts';
+import { childEnvironment, readDevSettings } from '../../../../infra/dev/settings.ts';
 import { shownPath } from '../../../../infra/dev/welcome.ts';
 import { ensurePython } from '../../../../infra/python/ensure.ts';
 
@@ -54,6 +54,15 @@ describe('npm run dev: the simulator gets', () => {
       /Flags:\n {2}--duration.*Flags of the simulator.*--faults.*Examples:/s,
     );
   });
+});
+
+test('npm run dev: a setting of Kafka is invalid: refused before anything starts', async () => {
+  process.env['STREAM_FORMAT'] = 'xml';
+  try {
+    await expect(readDevSettings()).rejects.toThrow('STREAM_FORMAT must be one of');
+  } finally {
+    delete process.env['STREAM_FORMAT'];
+  }
 });
 
 describe('Dev: output for a line of the log of the API', () => {
