@@ -76,13 +76,11 @@ export interface Feature extends Contract {
   announces?: (config: Config) => boolean;
   /** topics that ingest reads in addition to those of the contract */
   topics?: OpenTopics;
-  brokerRights?: (config: BrokerConfig) => BrokerRights;
+  brokerRights?: (config: Pick<Config, 'of'>) => BrokerRights;
   /** kinds of its announcements in the outbox */
   announced?: Record<string, (store: Store) => FindAnnounced>;
   create: (core: FeatureContext) => Promise<RunningFeature>;
 }
-
-type BrokerConfig = Pick<Config, 'mqtt' | 'live'>;
 
 type Created<D> = { deps?: D } & Omit<RunningFeature, 'routes'>;
 

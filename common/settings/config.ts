@@ -33,13 +33,11 @@ export function arrange(v: Values) {
       port: v.MQTT_PORT,
       auth: v.MQTT_AUTH,
       tls: pairOf(v.MQTT_TLS_CERT, v.MQTT_TLS_KEY),
-      mappings: v.MQTT_MAPPINGS,
     },
     live: {
       isAlways: v.LIVE_ALWAYS,
       topics: v.LIVE_TOPICS ?? (v.MQTT_URL ? [] : ALL_LIVE_TOPICS),
       isRetained: v.LIVE_RETAIN,
-      homeAssistantPrefix: v.HOME_ASSISTANT_PREFIX,
     },
     http: {
       host: v.HTTP_HOST,
@@ -55,7 +53,6 @@ export function arrange(v: Values) {
     },
     tlsElsewhere: v.TLS_ELSEWHERE,
     role: v.ROLE,
-    sparkplug: v.SPARKPLUG ?? v.ROLE === 'all',
     ingest: {
       autoRegister: v.AUTO_REGISTER ?? isLoopback(brokerHost),
       autoRegisterMax: v.AUTO_REGISTER_MAX,
@@ -64,11 +61,6 @@ export function arrange(v: Values) {
       relativeTimes: v.RELATIVE_TIMES,
       tsUnitMs: v.TS_UNIT === 's' ? 1000 : 1,
       maxInFlight: v.INGEST_MAX_IN_FLIGHT,
-    },
-    alarms: {
-      webhookUrl: v.ALARM_WEBHOOK_URL,
-      webhookSecret: v.ALARM_WEBHOOK_SECRET,
-      alertmanagerUrl: v.ALARM_ALERTMANAGER_URL,
     },
     retention: {
       batchDays: v.BATCH_DAYS,

@@ -66,7 +66,7 @@ export const brokenOf = (rules: Rule[]): string[] =>
 
 /** Settings that are valid alone may contradict each other. @returns sentences that name the setting to change first */
 export function brokenRules(config: CoreConfig): string[] {
-  const { cql, mqtt, http, tlsElsewhere, role, sparkplug, retention } = config;
+  const { cql, mqtt, http, tlsElsewhere, role, retention } = config;
   const apart = role !== 'all';
   const embedded = !mqtt.url;
   const rules: Rule[] = [
@@ -106,12 +106,6 @@ export function brokenRules(config: CoreConfig): string[] {
     [apart && !http.cursorSecret, `CURSOR_SECRET must be set when ROLE is ${role}`],
     [apart && embedded, `MQTT_URL must be set when ROLE is ${role}`],
     [apart && !cql.contactPoints, `CQL_CONTACT_POINTS must be set when ROLE is ${role}`],
-    [sparkplug && role === 'http', 'SPARKPLUG must be false when ROLE is http'],
-    [
-      // With Sparkplug the client id is also the host id, which is one level of a topic.
-      sparkplug && /[/+#]/.test(mqtt.clientId),
-      'MQTT_CLIENT_ID must be without /, + and # when SPARKPLUG is true',
-    ],
     [
       retention.historyDays < retention.batchDays,
       'HISTORY_DAYS must not be less than BATCH_DAYS: history is packed from batches',

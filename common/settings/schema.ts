@@ -11,7 +11,6 @@ import {
   someOf,
   text,
   tokens,
-  webAddress,
 } from './value-types.ts';
 
 /**
@@ -79,10 +78,6 @@ const BROKER = {
       "PEM file of the embedded broker's certificate with its intermediate certificates. It turns TLS on.",
     ),
   MQTT_TLS_KEY: readableFile().optional().describe('PEM file of the private key of MQTT_TLS_CERT.'),
-  MQTT_MAPPINGS: readableFile().optional().meta({
-    description: 'YAML file of mappings, which read topics of other products.',
-    unset: 'no mappings',
-  }),
 };
 
 const LIVE = {
@@ -98,12 +93,6 @@ const LIVE = {
   LIVE_RETAIN: flag()
     .prefault('false')
     .describe('Retains the newest value of each sensor on iot/live/{device}/sensors/{sensor}.'),
-  HOME_ASSISTANT_PREFIX: matching(/^[^+#\s]+$/, 'a topic without +, # and spaces')
-    .optional()
-    .meta({
-      description: 'Publishes discovery topics of Home Assistant under this prefix, normally homeassistant.',
-      unset: 'none',
-    }),
 };
 
 const HTTP = {
@@ -150,10 +139,6 @@ const PROCESS = {
     .describe(
       'The work of this process: ingest takes messages from the broker, http serves the API, all does both.',
     ),
-  SPARKPLUG: flag().optional().meta({
-    description: 'If true, this process takes Sparkplug B. Exactly one process of an installation does.',
-    unset: 'true when ROLE is all',
-  }),
 };
 
 const INGEST = {
@@ -179,18 +164,6 @@ const INGEST = {
   INGEST_MAX_IN_FLIGHT: integer(1, 2048, 'requests')
     .prefault('512')
     .describe('Most requests to the database in flight.'),
-};
-
-const ALARMS = {
-  ALARM_WEBHOOK_URL: webAddress()
-    .optional()
-    .meta({ description: 'Receives each change of an alarm as a POST.', unset: 'nobody' }),
-  ALARM_WEBHOOK_SECRET: text()
-    .optional()
-    .meta({ description: 'Key that signs these requests, in the header Millrace-Signature.', secret: true }),
-  ALARM_ALERTMANAGER_URL: webAddress()
-    .optional()
-    .meta({ description: 'An Alertmanager that receives alarms by its API v2.', unset: 'none' }),
 };
 
 const RETENTION = {
@@ -221,7 +194,6 @@ const GROUPS = {
   HTTP,
   'This process': PROCESS,
   Ingest: INGEST,
-  Alarms: ALARMS,
   'Retention, stored by the first npm run migrate': RETENTION,
   Logging: LOGGING,
 };
@@ -233,7 +205,6 @@ export const SCHEMA = z.object({
   ...HTTP,
   ...PROCESS,
   ...INGEST,
-  ...ALARMS,
   ...RETENTION,
   ...LOGGING,
 });

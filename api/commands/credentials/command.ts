@@ -37,7 +37,7 @@ export async function credentialsCommand(
     print,
     note,
   }: {
-    readSettings: () => Pick<Config, 'cql' | 'retention' | 'mqtt' | 'live' | 'ingest'>;
+    readSettings: () => Pick<Config, 'cql' | 'retention' | 'mqtt' | 'ingest' | 'of'>;
     /** the store is closed at the end */
     connect: (options: Parameters<typeof connectStore>[0]) => Promise<OpenStore>;
     print: CommandParts['print'];
@@ -45,7 +45,8 @@ export async function credentialsCommand(
   },
 ) {
   const given = readArguments(argv);
-  const { cql, retention, mqtt, live, ingest } = readSettings();
+  const config = readSettings();
+  const { cql, retention, mqtt, ingest } = config;
   const store = await connect({ cql, retention, observe: () => {}, onStaleIndex: () => {} });
   try {
     await COMMANDS[given.command]({
@@ -56,7 +57,7 @@ export async function credentialsCommand(
       }),
       given,
       installation: mqtt,
-      brokerRights: FEATURES.flatMap((feature) => feature.brokerRights?.({ mqtt, live }) ?? []),
+      brokerRights: FEATURES.flatMap((feature) => feature.brokerRights?.(config) ?? []),
       autoRegister: ingest.autoRegister,
       print,
       note,

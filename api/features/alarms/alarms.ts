@@ -14,6 +14,7 @@ import { type AlarmMetrics, declareAlarmMetrics } from './metrics.ts';
 import { type AlarmMessage, AlarmReports } from './reports.ts';
 import { RuleRegistry } from './rules/rule-registry.ts';
 import { createSampleObserver } from './sample-observer.ts';
+import { ALARM_SETTINGS } from './settings.ts';
 import type { Alarm, AlarmStore } from './store/episodes.ts';
 import type { AlarmTables } from './store/index.ts';
 import { createSubjects } from './subjects.ts';
@@ -145,7 +146,7 @@ function createDeliveries(
   },
 ) {
   return new Deliveries({
-    receivers: createReceivers(config.alarms, { clock, toItem }),
+    receivers: createReceivers(config.of(ALARM_SETTINGS), { clock, toItem }),
     store: tables.deliveries,
     episodes: tables.episodes,
     leases: tables.progress,

@@ -1,4 +1,5 @@
 /** Rules over samples, the episodes in which sensors fulfill them, and their delivery. */
+
 import { defineFeature } from '../../feature.ts';
 import { createAlarms } from './alarms.ts';
 import { createFindChange, KIND } from './announced.ts';
@@ -6,6 +7,7 @@ import { CHANNEL, CHANNELS, readAlarm } from './channels.ts';
 import { routes as ruleRoutes } from './routes/alarm-rules.ts';
 import { routes } from './routes/alarms.ts';
 import { SCHEMAS } from './schemas.ts';
+import { ALARM_SETTINGS } from './settings.ts';
 import { AlarmStore } from './store/episodes.ts';
 import { createAlarmTables } from './store/index.ts';
 
@@ -13,6 +15,7 @@ const { Alarm, AlarmMessage } = SCHEMAS;
 
 export const alarmsFeature = defineFeature({
   name: 'alarms',
+  settings: [ALARM_SETTINGS],
   tags: { alarms: 'Rules, the alarms that they find, and their life.' },
   schemas: SCHEMAS,
   parameters: {

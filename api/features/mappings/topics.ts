@@ -2,6 +2,7 @@ import type { IngestDoor, TopicReader } from '../../ingest/topics.ts';
 import type { Context } from '../../observability/index.ts';
 import { createMappedHandler } from './handler.ts';
 import { MAPPED, Mappings } from './mappings.ts';
+import { MAPPING_SETTINGS } from './settings.ts';
 import { UnmatchedTopics } from './unmatched-topics.ts';
 
 /** The mapped topics of a process, and the topics that no mapping reads. */
@@ -16,7 +17,7 @@ export class MappedTopics implements TopicReader {
   /** @throws `bad_settings` */
   constructor(context: Context, door: IngestDoor) {
     const { clock, config } = context;
-    const mappings = Mappings.load(config.mqtt.mappings);
+    const mappings = Mappings.load(config.of(MAPPING_SETTINGS).file);
     this.handler = createMappedHandler(context, door);
     this.match = mappings.match.bind(mappings);
     this.subscriptions = { ...mappings.filters, hint: 'allow it at the broker, or change MQTT_MAPPINGS' };

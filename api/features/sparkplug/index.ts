@@ -1,11 +1,14 @@
 /** Takes Sparkplug B, as its host application (setting `SPARKPLUG`). */
+
 import { defineFeature } from '../../feature.ts';
 import { CHANNELS, MESSAGES } from './channels.ts';
 import { RIGHTS } from './rights.ts';
+import { SPARKPLUG_SETTINGS } from './settings.ts';
 import { openEdgeTopics } from './topics.ts';
 
 export const sparkplugFeature = defineFeature({
   name: 'sparkplug',
+  settings: [SPARKPLUG_SETTINGS],
   channels: CHANNELS,
   messages: MESSAGES,
   topics: openEdgeTopics,

@@ -3,6 +3,7 @@ import type { IngestDoor, ReadRule, TopicReader } from '../../ingest/topics.ts';
 import type { Context } from '../../observability/index.ts';
 import { createSparkplugHandler } from './handler.ts';
 import { Host, Rebirths } from './host.ts';
+import { takesSparkplug } from './settings.ts';
 import { Sparkplug } from './sparkplug.ts';
 import { createSparkplugStore } from './store.ts';
 
@@ -22,11 +23,12 @@ export function openEdgeTopics({ config, clock, metrics }: Context, door: Ingest
     maxMessageBytes: config.ingest.maxMessageBytes,
     rebirths: new Rebirths({ send, clock, onRequest: () => requests.inc() }),
   });
-  const host = config.sparkplug ? new Host({ id: config.mqtt.clientId, clock }) : undefined;
+  const isLive = takesSparkplug(config);
+  const host = isLive ? new Host({ id: config.mqtt.clientId, clock }) : undefined;
   return {
     kind: 'sparkplug',
     handler: createSparkplugHandler({ clock, metrics }, door, sparkplug),
-    isLive: config.sparkplug,
+    isLive,
     subscriptions: subscriptionsOf(host),
     presence: host,
     readRule: mayRead,

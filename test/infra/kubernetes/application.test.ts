@@ -83,13 +83,6 @@ describe('Kubernetes commands', () => {
   });
 });
 
-test('Kubernetes: Sparkplug host: one process in overlays/sparkplug, and no process elsewhere', () => {
-  // Jobs receive no messages.
-  const receivers = workloads.filter((entry) => entry.workload.kind !== 'Job' && settings(entry).sparkplug);
-  expect(receivers.map(({ where }) => where)).toEqual(['overlays/sparkplug StatefulSet/millrace-sparkplug']);
-  expect(receivers[0]?.workload.spec.replicas).toBe(1);
-});
-
 test.each([
   'docs/how-to/deploy-to-kubernetes.md',
   'docs/how-to/operate-a-cluster.md',

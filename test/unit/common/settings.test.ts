@@ -41,7 +41,6 @@ test('Settings: no setting is set: all listeners are on loopback, with the docum
       trustProxy: 0,
     },
     role: 'all',
-    sparkplug: true,
     ingest: {
       autoRegister: true,
       autoRegisterMax: 100_000,

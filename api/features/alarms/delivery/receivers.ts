@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
-import type { Config } from '../../../../common/settings/config.ts';
 import { formatTime } from '../../../../common/times.ts';
 import type { AlarmItem } from '../alarm-item.ts';
+import type { AlarmSettings } from '../settings.ts';
 import { changeId } from '../store/deliveries.ts';
 import type { Alarm } from '../store/episodes.ts';
 
@@ -21,7 +21,7 @@ type Send = (alarm: Alarm, event: string, sentBefore?: Alarm) => Promise<void>;
 
 /** Returns functions of configured receivers only. `repeat` sends open alarms to Alertmanager again. */
 export function createReceivers(
-  { webhookUrl, webhookSecret, alertmanagerUrl }: Config['alarms'],
+  { webhookUrl, webhookSecret, alertmanagerUrl }: AlarmSettings,
   {
     clock,
     toItem,
