@@ -13,7 +13,7 @@ export const mappingsFeature = defineFeature({
   name: 'mappings',
   schemas: SCHEMAS,
   routes,
-  topics: (context, door) => new MappedTopics(context, door),
+  topics: (context, deps) => new MappedTopics(context, deps),
   brokerRights: ({ mqtt }) => rightsOf(Mappings.load(mqtt.mappings)),
   create({ ingest: { topics } }) {
     const { unmatched } = topics.readers.find((reader) => reader instanceof MappedTopics) as MappedTopics;
