@@ -65,7 +65,7 @@ const API = {
   'api/history/': ['api/store/', 'api/observability/', 'api/background/'],
   // Encodes samples and rows as Parquet or Arrow.
   'api/columns/': ['api/store/', 'api/history/'],
-  // Processes a message until its commit: admission, decoding, mappings, registry, handlers, dead letters.
+  // Processes a message until its commit: admission, decoding, registry, handlers, dead letters.
   'api/ingest/': ['api/store/', 'api/observability/'],
   // Publishes committed samples to readers.
   'api/live/': ['api/observability/', 'api/access/', 'api/ingest/'],
@@ -87,7 +87,7 @@ const API = {
   ...Object.fromEntries(
     features.map((feature) => [`api/features/${feature}/`, [...CORE, ...(OTHER_FEATURES[feature] ?? [])]]),
   ),
-  // The features of a process, as one.
+  // Creates, starts and stops the features of a process.
   'api/running-features.ts': ['api/http/', 'api/ingest/', 'api/observability/', 'api/feature.ts'],
   // Retires a device in all rooms.
   'api/retire.ts': ['api/access/', 'api/ingest/', 'api/live/', 'api/running-features.ts'],
@@ -122,7 +122,7 @@ const API = {
     'api/running-features.ts',
     'api/retire.ts',
   ],
-  // The commands migrate, roles, drain, credentials and mappings: each command calls a room.
+  // The commands migrate, roles, drain and credentials. Commands of features are in the folders of the features.
   'api/commands/': [
     'api/feature.ts',
     'api/features/index.ts',
@@ -136,7 +136,6 @@ const API = {
     'api/mqtt/',
     'api/database.ts',
     'api/system.ts',
-    'api/features/index.ts',
   ],
   // The entry point of the process.
   'api/index.ts': ['api/observability/', 'api/features/index.ts', 'api/commands/', 'api/system.ts'],
@@ -283,9 +282,7 @@ export default {
     ...arrowsIn(API, 'api/'),
     ...arrowsIn(TOOLS, 'tools/'),
     ...arrowsIn(WEB, 'web/'),
-    ...Object.keys(API)
-      .filter((room) => !room.endsWith('/command.ts'))
-      .map(doorsFor),
+    ...Object.keys(API).map(doorsFor),
     {
       name: 'no cycles',
       comment:

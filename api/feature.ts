@@ -37,25 +37,25 @@ export interface FeatureContext extends RouteContext {
 /** Finds the committed items that features announce, by the kind of the announcement. */
 export type AnnouncedKinds = ReadonlyMap<string, FindAnnounced>;
 
-/** What a feature brings to a process. */
+/** What a feature adds to a process. */
 export interface RunningFeature {
   routes: BoundRoute[];
-  /** after the commit of a message; it must return at once */
+  /** Is called after the commit of a message, and must return at once. */
   onCommitted?: Publish | undefined;
-  /** after the commit of a new device, in the process that registered it; it must return at once */
+  /** Is called after the commit of a new device, in the process that registered it, and must return at once. */
   onRegistered?: (device: Device) => void;
-  /** `device`: as it was registered. A retirement ends after it, and is repeated if it fails. */
+  /** `device`: as it was registered; null: it was not. The retirement waits for this call. If it fails, a second retirement repeats it. */
   onRetired?: (identity: Identity, device: Device | null) => Promise<void> | void;
-  /** judges newest values before readers get them */
+  /** Judges newest values before readers get them. */
   judge?: Judge;
-  /** for the heartbeat of this process */
+  /** its part of the heartbeat of this process */
   beat?: () => Partial<Beat>;
-  /** before the first message */
+  /** Is called before the first message. */
   start?: () => Promise<void> | void;
   stop?: () => Promise<void> | void;
 }
 
-/** Rights at an external broker, each with its verb as in Mosquitto's `acl_file`, such as `read home/+/state`. */
+/** Rights at an external broker. Each begins with the verb of Mosquitto's `acl_file`, such as `read home/+/state`. */
 export interface BrokerRights {
   /** of the programs of the installation */
   installation?: string[];
@@ -66,25 +66,25 @@ export interface BrokerRights {
 }
 
 /**
- * A feature lies in one folder of `features/`, and one line of `features/index.ts` switches it on. The documents describe it by its
- * contract. `create` makes it for a process, before the process receives messages.
+ * A feature is one folder of `features/`, and one line of `features/index.ts` switches it on. The documents describe its contract.
+ * `create` makes it for a process, before the process receives messages.
  */
 export interface Feature extends Contract {
   name: string;
   settings?: SettingsGroup[];
-  /** whether events and dead letters are noted in the outbox when they are committed */
+  /** whether the outbox notes events and dead letters when they are committed, so that the feature can publish them */
   announces?: (config: Config) => boolean;
-  /** topics that ingest reads in addition to those of the contract */
+  /** opens topics that ingest reads in addition to those of the contract */
   topics?: OpenTopics;
   brokerRights?: (config: Pick<Config, 'of'>) => BrokerRights;
-  /** kinds of its announcements in the outbox */
+  /** finders of its own announced items, by the kind of the announcement */
   announced?: Record<string, (store: Store) => FindAnnounced>;
   create: (core: FeatureContext) => Promise<RunningFeature>;
 }
 
 type Created<D> = { deps?: D } & Omit<RunningFeature, 'routes'>;
 
-/** `create` returns what the routes of the feature need besides the core. */
+/** `create` returns in `deps` what the routes of the feature need in addition to the core. */
 export function defineFeature<D extends object = object>({
   create = () => ({}),
   ...feature

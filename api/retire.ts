@@ -5,7 +5,7 @@ import type { Ingest } from './ingest/index.ts';
 import type { Live } from './live/index.ts';
 import type { RunningFeatures } from './running-features.ts';
 
-/** Returns the function that retires a device in all rooms. It returns whether the device was registered or had credentials. */
+/** Returns the function that retires a device in all parts of the process. It returns whether the device was registered or had credentials. */
 export function createRetire({
   ingest,
   credentials,

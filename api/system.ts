@@ -25,7 +25,7 @@ export interface SystemOptions {
   clock?: () => number;
   periods?: Periods;
   wrongTokens?: Rate;
-  /** Benchmarks replace this one and the next. */
+  /** Benchmarks replace this option and the next. */
   openStore?: typeof connectStore;
   openSource?: typeof createMessageSource;
   /** difference between `clock` and the clock of the database, in ms; only for tests that set `clock` */
@@ -34,25 +34,26 @@ export interface SystemOptions {
 
 /**
  * A process with the ROLE `http` has no broker, and ingests the measurements that clients post to it. A process with the ROLE `ingest`
- * answers only health checks and metrics. Throws a MillraceError with the reason if the process cannot start.
+ * answers only health checks and metrics.
+ * @throws {MillraceError} with the reason if the process cannot start
  */
 export async function startSystem(options: SystemOptions) {
   const { config, version, onFatal, periods = PERIODS_MS, wrongTokens, clockDifference } = options;
   const { openStore, openSource = createMessageSource } = options;
   const context = createContext(options);
   const { clock, logger } = context;
-  const [takes, serves] = [config.role !== 'http', config.role !== 'ingest'];
+  const [receives, serves] = [config.role !== 'http', config.role !== 'ingest'];
   const tls = createTls(context, { everyMs: periods.certificates });
   const { store, clockGuard } = await openDatabase(context, { openStore, clockDifference });
   const events = new IngestEvents();
   const ingest = createIngest(context, { store, clockGuard, ...ingestSlots(config), ...events.callbacks });
   const { handleMessage, processStats, progress } = ingest;
   const accounts = new Accounts({ store: store.credentials, mqtt: config.mqtt });
-  const source = takes
+  const source = receives
     ? openSource(context, { tls: tls.mqtt, handleMessage, ingest, accounts, periods, onFatal })
     : null;
   if (source) events.on('command', source.send);
-  const packing = takes ? createPacking(context, { store, clockGuard, pauseMs: periods.pack }) : null;
+  const packing = receives ? createPacking(context, { store, clockGuard, pauseMs: periods.pack }) : null;
   const live = createLive(context, { source, keepAliveMs: periods.keepAlive });
   events.on('committed', live.publishChanges).on('state', live.publishState);
   const features = new RunningFeatures();
@@ -85,8 +86,8 @@ export async function startSystem(options: SystemOptions) {
   const mqttPort = () => source?.mqttPort ?? 0;
   await features.create(FEATURES, core);
   features.listen(events, stream);
-  const parts = { features, credentials, retire, stats, stream, unwatchedTime, mqttPort };
-  const http = createHttp(core, { ...parts, contracts: CONTRACTS, tls: tls.http });
+  const deps = { features, credentials, retire, stats, stream, unwatchedTime, mqttPort };
+  const http = createHttp(core, { ...deps, contracts: CONTRACTS, tls: tls.http });
 
   /** No new message is accepted, unsettled messages are settled, and HTTP clients get their answers. */
   async function stop() {

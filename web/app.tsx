@@ -291,7 +291,7 @@ const services: Services = {
   tabs: window,
   kept: new Map(),
 };
-const plugged = { features: FEATURES, details: views.details };
+const loadedFeatures = { features: FEATURES, details: views.details };
 
 document.addEventListener('visibilitychange', () => {
   if (document.hidden) services.live.noteHidden();
@@ -302,7 +302,7 @@ function start() {
   if (root)
     render(
       <ServicesContext.Provider value={services}>
-        <FeaturesContext.Provider value={plugged}>
+        <FeaturesContext.Provider value={loadedFeatures}>
           <App views={views} />
         </FeaturesContext.Provider>
       </ServicesContext.Provider>,

@@ -6,15 +6,15 @@ import type { FleetSensor } from './state/fleet.ts';
 import type { Matcher } from './state/lists.ts';
 import type { Outdated } from './state/sensor.ts';
 
-/** What a feature brings to the dashboard. It does not mention what it does not bring. */
+/** What a feature adds to the dashboard. Only `name` is required. */
 export interface Feature {
   /** name of its folder, and address of its page */
   name: string;
   page?: FeaturePage;
-  /** kinds of messages of the event stream that it reads; see `Live.changesOf` */
+  /** kinds of events that it reads from the event stream; see `Live.changesOf` */
   events?: readonly string[];
   slots?: { [name in keyof Slots]?: ComponentType<Slots[name]> };
-  /** action on a sensor: a column of sensor tables, and a button on the page of the sensor */
+  /** an action on a sensor, as a column of sensor tables and as a button on the page of the sensor */
   sensorAction?: { label: string; Button: ComponentType<{ item: SensorNames }> };
   standsOut?: StandsOut;
   judgment?: Judgment;
@@ -78,10 +78,10 @@ export interface StandsOut {
   /** whether the entries stand above those of the core */
   isFirst?: boolean;
   /** a hook that counts the entries; null: not known yet */
-  useCount: (given: StandsOutProps) => number | null;
+  useCount: (props: StandsOutProps) => number | null;
   /** text while the number is not known */
   reading?: string;
-  /** whether the entries are faults, of which a single kind shows more entries */
+  /** whether the entries are faults; if all faults are of one kind, its list has more entries */
   isFault: boolean;
   List: ComponentType<StandsOutProps & { isOnly: boolean }>;
 }
@@ -114,7 +114,7 @@ export type Grouping = 'device' | 'site';
 
 /** What a feature adds to the pages of devices and sensors. */
 export interface Details {
-  /** a hook, which each drawing of a view with charts calls */
+  /** a hook that each view with charts calls when it is drawn */
   useChart?: (subject: ChartSubject) => {
     /** the array stays the same while the view exists */
     plugins: readonly Plugin[];
@@ -123,7 +123,7 @@ export interface Details {
     /** panel below the chart */
     panel?: ComponentChildren;
   };
-  /** text about the newest value of a sensor; of several, the first counts */
+  /** text about the newest value of a sensor; the first feature that has one draws it */
   ValueNote?: ComponentType<ValueNoteProps>;
 }
 

@@ -55,7 +55,10 @@ export const ALL_SETTINGS: Record<string, Setting> = Object.assign(
   ...SETTINGS_GROUPS.map(({ settings }) => settings),
 );
 
-/** Processes that run only a command also get these, because what they commit must reach the features too. */
+/**
+ * The parts of features that ingest needs. A command that stores messages needs them too, because what it commits must also reach the
+ * features.
+ */
 export const ingestSlots = (config: Config) => ({
   topics: FEATURES.flatMap(({ topics }) => topics ?? []),
   isAnnounced: FEATURES.some(({ announces }) => announces?.(config)),

@@ -13,18 +13,18 @@ export function createHttp(
   {
     contracts,
     tls,
-    ...parts
+    ...deps
   }: Parameters<typeof createApi>[1] & { contracts: Contract[]; tls: OwnCertificate | null },
 ) {
   const { config, readiness, version, access, logger, metrics, periods } = core;
   const { host, port } = config.http;
-  const api = config.role === 'ingest' ? null : createApi(core, parts);
+  const api = config.role === 'ingest' ? null : createApi(core, deps);
   return createHttpServer({
     app: createApp({ api, contracts, readiness, version, access, settings: config.http, logger, metrics }),
     host,
     port,
     tls,
-    stopStreams: parts.stream.stop,
+    stopStreams: deps.stream.stop,
     requestMs: periods.request,
     stallMs: periods.stall,
     metrics,

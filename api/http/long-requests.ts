@@ -5,10 +5,10 @@ import { MillraceError } from '../../common/errors.ts';
 
 /**
  * Limits of concurrent long requests, for all clients of a process together. Above its limit a request is refused. Only a page
- * (`pages`), a series as JSON (`points`) and a query in PromQL (`promql`) wait instead.
+ * (`pages`) and a series as JSON (`points`) wait instead.
  *
- * The requests are long for these reasons: An export reads ahead for its client. An import holds up to 32 MB of samples. A
- * series may read a year. A query may read thousands of sensors. A stream is written to until it ends.
+ * The requests are long for these reasons: An export reads ahead for its client. A series may read a year. A query may read
+ * thousands of sensors. A stream is written to until it ends.
  */
 export const MAX_CONCURRENT = {
   streams: 2000,

@@ -11,8 +11,8 @@ export type TableRow = Record<string, Cell>;
 const EXTENSIONS = { 'text/csv': 'csv', 'application/x-ndjson': 'ndjson' };
 
 /**
- * A spreadsheet would evaluate such a text as a formula, also behind the apostrophes that `csvCell` puts in front. So an import can remove
- * one apostrophe from each text of this form.
+ * A spreadsheet would evaluate such a text as a formula, also behind the apostrophes that `csvCell` puts in front. So a reader of the file
+ * can remove one apostrophe from each text of this form.
  */
 const FORMULA = /^'*[=+\-@\t\r]/;
 

@@ -24,7 +24,7 @@ export function createDeadLetterBox(deps: {
   /** epoch ms */
   clock: () => number;
   quota?: DeadLetterQuota;
-  /** default: no dead letter is sent to Kafka */
+  /** default: no feature publishes dead letters */
   outbox?: Outbox | null;
   /** value of `LATEST_GROUPS` */
   groups?: number;

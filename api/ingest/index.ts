@@ -25,7 +25,7 @@ import { createEvents, Statuses } from './registry/status.ts';
 import { createReplay } from './replay.ts';
 import { SampleWriter, type Series } from './sample-writer.ts';
 import { Submissions, type Submit, type SubmitBatches } from './submission.ts';
-import { type IngestDoor, type OpenTopics, Topics } from './topics.ts';
+import { type HandlerDeps, type OpenTopics, Topics } from './topics.ts';
 
 export { copyBytes } from './admission/index.ts';
 export { AwaitingRegistration, storeWaiting } from './awaiting-registration.ts';
@@ -197,7 +197,7 @@ function createPath(context: Context, deps: Deps, historyMs: number) {
     { registry, statuses, receiptTimes, samples, write: store.write, retry, publish },
   );
   const noteLastSeen = createNoteLastSeen(registry, store.write.lastSeen);
-  const door: IngestDoor = {
+  const handlerDeps: HandlerDeps = {
     devices: { registry, births, events, statuses, noteLastSeen },
     decoder,
     measurements,
@@ -207,8 +207,8 @@ function createPath(context: Context, deps: Deps, historyMs: number) {
     database: { session: store.write.session, retry },
     send,
   };
-  const topics = new Topics((deps.topics ?? []).map((open) => open(context, door)));
-  const { measurements: measurementHandler, handlers } = createHandlers(context, door, topics.readers);
+  const topics = new Topics((deps.topics ?? []).map((open) => open(context, handlerDeps)));
+  const { measurements: measurementHandler, handlers } = createHandlers(context, handlerDeps, topics.readers);
   const pipeline = new IngestPipeline(context, {
     admission,
     handlers,

@@ -173,9 +173,9 @@ const settledDays = (hours: number[], now: number): number[] =>
   [...new Set(hours.map(dayOf))].filter((day) => now >= settlingOf(day) - LATE_MARGIN_MS);
 
 /**
- * Hours that got late messages, by the hour of their commit. Readers of changes and the completion of the Kafka stream
- * read such an hour again. Without the note they would miss the messages. One note is written per hour of the commit,
- * device and hour of the samples.
+ * Hours that got late messages, by the hour of their commit. Readers of changes, and features that stream, read such an
+ * hour again. Without the note they would miss the messages. One note is written per hour of the commit, device and
+ * hour of the samples.
  */
 export class LateArrivalNotes {
   #store;

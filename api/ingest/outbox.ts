@@ -37,8 +37,8 @@ export type Noted = { announcement: Announcement; noticed: number };
 
 /**
  * The row of the outbox is written before the row of the item, so no item is left out if the process is killed. When an
- * hour has closed, the completion of the Kafka stream sends the announcements of this hour that no process sent, if the
- * row of the item exists.
+ * hour has closed, a feature that streams sends the announcements of this hour that no process sent, if the row of the
+ * item exists.
  */
 export class Outbox {
   #store;

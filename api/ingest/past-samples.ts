@@ -155,7 +155,7 @@ export class PastSamples {
     return found;
   }
 
-  /** Leaves out hours whose samples are all in history, so that a repeated import changes nothing. */
+  /** Leaves out hours whose samples are all in history, so that storing a file again changes nothing. */
   async #notStored(
     key: SensorKey,
     samples: Samples,
@@ -180,7 +180,7 @@ const refuseAll = (refs: string[], code: ErrorCode): Map<string, ErrorCode> =>
   new Map(refs.map((ref) => [ref, code]));
 
 /**
- * The statistics count all samples of history. Otherwise the hour gets its rows and its mark again: an earlier import
+ * The statistics count all samples of history. Otherwise the hour gets its rows and its mark again: an earlier write
  * may have ended between these two writes, or a packer that is reading now may have missed the rows.
  */
 function isCounted(row: HourRow, there: Samples, now: number) {

@@ -202,7 +202,7 @@ export class IngestPipeline {
   identify = (name: string): Identity | null => {
     const known = this.#identities.get(name);
     if (known) return known;
-    // The name is copied, because a name from line protocol is a slice of the request, and a slice keeps the whole string in memory.
+    // The name is copied, because it may be a slice of a request, and a slice keeps the whole string in memory.
     const own = Buffer.from(name).toString();
     const identity = identifyDevice(own);
     if (identity) this.#identities.set(own, identity);

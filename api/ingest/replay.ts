@@ -20,7 +20,7 @@ export function createReplay({
     async replay({ topic, receivedAt, content }: StoredDeadLetter): Promise<IngestResult> {
       const route = pipeline.routeOf(topic);
       if (!content) throw notReplayable('It only counts what was refused; no payload was kept.');
-      if (!route) throw notReplayable('Its topic is unknown, and no mapping reads it.');
+      if (!route) throw notReplayable('Its topic is unknown, and nothing reads it.');
       const { size, payload, contentType, isRefused } = content;
       if (size > payload.length) {
         throw notReplayable(`Only the first ${payload.length} bytes of its ${size} were kept.`);

@@ -10,20 +10,20 @@ import type { Devices, Handler, MeasurementStore } from './handlers/index.ts';
 import type { Message, Send } from './pipeline.ts';
 
 /** A topic outside the contract, as a feature reads it. */
-export interface FurtherTopic {
+export interface FeatureTopic {
   kind: string;
   /** name or id; empty: the payload names the device */
   device: string;
   /** Name or id of the device that sends it, if this is another one. Its account may publish, and its messages share one queue. */
   sender?: string;
-  /** later messages of the queue wait for this one */
+  /** Later messages of the queue wait for this one. */
   isBarrier?: boolean;
 }
 
-export type Route = Topic | FurtherTopic;
+export type Route = Topic | FeatureTopic;
 
-/** What a feature that reads topics may use of ingest. */
-export interface IngestDoor {
+/** The parts of ingest that a handler may use, also one of a feature. */
+export interface HandlerDeps {
   devices: Devices;
   decoder: MessageDecoder;
   measurements: MeasurementStore;
@@ -81,15 +81,15 @@ export interface PresenceMessages {
 /** Whether an account may subscribe to a filter. `isOwn`: the account may publish for the device. */
 export type ReadRule = (filter: string, isOwn: (device: string) => boolean) => boolean;
 
-/** What a feature brings to read topics. */
+/** Reads the topics of a feature. */
 export interface TopicReader {
-  /** of its routes */
+  /** kind of its routes, by which the pipeline finds the handler */
   kind: string;
   handler: Handler;
   /** false: this process only replays its messages (default true) */
   isLive?: boolean;
-  /** Missing: `parseTopic` reads its topics. Otherwise it is asked for topics that the contract does not have. */
-  match?: (topic: string) => FurtherTopic | null;
+  /** Recognizes topics that the contract does not have. Missing: `parseTopic` recognizes its topics. */
+  match?: (topic: string) => FeatureTopic | null;
   subscriptions?: Subscriptions;
   presence?: PresenceMessages | undefined;
   /** of device accounts at the embedded broker, in addition to the topics of the contract */
@@ -101,24 +101,24 @@ export interface TopicReader {
 }
 
 /** Opens the topics of a feature for a process, or for a command that stores messages. */
-export type OpenTopics = (context: Context, door: IngestDoor) => TopicReader;
+export type OpenTopics = (context: Context, deps: HandlerDeps) => TopicReader;
 
 const NO_TOPIC = () => null;
 
 /** The topics of all features. */
 export class Topics {
   readers;
-  /** Of a topic outside the contract. The first reader that matches is used. */
-  match: (topic: string) => FurtherTopic | null;
+  /** For a topic outside the contract. The first reader that matches is used. */
+  match: (topic: string) => FeatureTopic | null;
 
   constructor(readers: TopicReader[]) {
     this.readers = readers;
-    const [only = NO_TOPIC, ...others] = readers.flatMap(({ match }) => match ?? []);
+    const [first = NO_TOPIC, ...others] = readers.flatMap(({ match }) => match ?? []);
     this.match =
       others.length === 0
-        ? only
+        ? first
         : (topic) => {
-            for (const match of [only, ...others]) {
+            for (const match of [first, ...others]) {
               const route = match(topic);
               if (route) return route;
             }

@@ -117,7 +117,7 @@ export function createLive(
   return {
     publishChanges: publisher.publishChanges,
     send,
-    /** before the first message */
+    /** Must be called before the first message. */
     follow(follower: NamedFollower) {
       named.follow(follower);
       transport.publishAll();

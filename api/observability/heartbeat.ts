@@ -13,7 +13,7 @@ const REMOVAL_TIMEOUT_MS = 1000;
 /** three missed heartbeats */
 const SILENT_AFTER_MS = 30_000;
 
-/** `queue_bytes` and `lag_ms`: bytes and age of the records that wait for Kafka */
+/** `queue_bytes` and `lag_ms`: bytes and age of the records that wait to be streamed out */
 type StreamBeat = { ok: boolean; lag_ms: number; queue_bytes: number; queue_limit: number };
 
 /**

@@ -8,7 +8,7 @@ export const END_TO_END_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30
 export function declareMessages(declare: MetricDeclarations) {
   const { counter, count } = declare.resultCounter(
     'iot_ingest_messages_total',
-    'Messages by result: settled, forbidden (dropped: of another device), unknown_topic (dropped: no mapping), unsettled (left to the broker)',
+    'Messages by result: settled, forbidden (dropped: of another device), unknown_topic (dropped: nothing reads it), unsettled (left to the broker)',
     'settled',
   );
   return {
@@ -22,7 +22,7 @@ export function declareMessages(declare: MetricDeclarations) {
     ),
     skipped: declare.counter(
       'iot_ingest_skipped_total',
-      'Not stored by rule: texts, bytes, nulls, further JSON members, skips of mappings and LINE_SKIP, and Sparkplug transients, templates, commands, bdSeq',
+      'Not stored by rule: texts, bytes, nulls, further JSON members, and values that the rules of a feature skip',
     ),
     relative: declare.counter(
       'iot_ingest_relative_times_total',

@@ -89,7 +89,7 @@ export class ProcessStats {
     return slot;
   }
 
-  /** Replays and imports have their own reports. */
+  /** Without replays and samples of files, which have their own reports. */
   get measurements() {
     return { ...this.#total };
   }

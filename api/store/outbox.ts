@@ -15,7 +15,7 @@ const SELECT = {
   fetchSize: 500,
 };
 
-/** Entries have to be sent to Kafka. They are stored by group and by the hour of their commit, `noticed`. */
+/** Entries have to be streamed out. They are stored by group and by the hour of their commit, `noticed`. */
 export function createOutboxStore(session: Session) {
   return {
     write: (group: number, noticed: number, { kind, id }: OutboxEntry) =>

@@ -7,7 +7,7 @@ import { writeTimestamp } from './write-timestamps.ts';
 
 export const DIGEST_BYTES = 8;
 
-/** A note is a row that lists blocks that are in Kafka. 256 digests have 2 KiB. */
+/** A note is a row that lists blocks that were streamed out. 256 digests have 2 KiB. */
 export const MAX_DIGESTS_PER_NOTE = 256;
 
 export interface StoredBlock {
@@ -77,7 +77,7 @@ const WRITE_TOPIC = {
   cql: 'UPDATE stream_topic USING TIMESTAMP ? SET streamed_until = ? WHERE grp = ? AND topic = ?',
 };
 
-/** Has the blocks of `message` with their digests, notes of the blocks that are in Kafka, and the progress of each group of devices. */
+/** Has the blocks of `message` with their digests, notes of the blocks that were streamed out, and the progress of each group of devices. */
 export function createStreamStore(session: Session) {
   return {
     async devicePage(group: number, from: DeviceBytes | null, after?: string): Promise<Page<DeviceBytes>> {
@@ -120,7 +120,7 @@ export function createStreamStore(session: Session) {
       return { items: rows.filter((row) => row['samples']).map((row) => toBlock(row, part)), next };
     },
 
-    /** Digests, as hex, of the blocks that are in Kafka. */
+    /** Digests, as hex, of the blocks that were streamed out. */
     async notes(device: DeviceBytes, bucket: number): Promise<Set<string>> {
       const rows = await session.all(SELECT_NOTES, [device, int64(bucket)]);
       const found: Set<string> = new Set();
@@ -136,7 +136,7 @@ export function createStreamStore(session: Session) {
     writeNote: (device: DeviceBytes, bucket: number, digests: Buffer) =>
       session.write(INSERT_NOTE, [device, int64(bucket), digestOf(digests), digests]),
 
-    /** All earlier hours are completely in Kafka; null: streaming has not begun. */
+    /** All earlier hours were streamed out completely; null: streaming has not begun. */
     async streamedUntil(group: number): Promise<number | null> {
       const row = await session.one(SELECT_PROGRESS, [group]);
       return row?.['streamed_until']?.getTime() ?? null;

@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# What upgrade.sh and restore-snapshot.sh have in common. REACH is a program that takes a node and a script for its shell, as ssh does.
+# Functions that upgrade.sh and restore-snapshot.sh share. REACH is a program that takes a node and a script for its shell, as ssh does.
 
 # on NODE TITLE SCRIPT: runs the script on the node
 on() {

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Restores a snapshot of Cassandra from the disks of its nodes, into its keyspace or into another. Every sample that was acknowledged
-# before the snapshots is in those of a quorum, so no repair has to follow. Existing rows stay, because samples are only added.
+# Restores a snapshot of Cassandra from the disks of its nodes, into its keyspace or into another. The snapshots of a quorum have
+# every sample that was acknowledged before, so no repair has to follow. Existing rows stay, because samples are only added.
 set -eu
 case "${1:---help}" in
   --help)
@@ -35,5 +35,5 @@ for snapshot in \"\$folder\"/*/snapshots/\"\$tag\"; do
   nodetool import --copy-data $(quoted "$INTO") \"\$table\" \"\$snapshot\"
   found=\$((found + 1))
 done
-[ \"\$found\" -gt 0 ] || { echo \"No snapshot \$tag with anything in it is below \$folder.\" >&2; exit 1; }"
+[ \"\$found\" -gt 0 ] || { echo \"No snapshot \$tag below \$folder has data.\" >&2; exit 1; }"
 done

@@ -40,8 +40,8 @@ ended() {
   aws ssm get-command-invocation --command-id "$command" --instance-id "$instance" --query "$1" --output text
 }
 show() {
-  said=$(ended "$1")
-  [ -z "$said" ] || printf '%s\n' "$said"
+  text=$(ended "$1")
+  [ -z "$text" ] || printf '%s\n' "$text"
 }
 show StandardOutputContent
 show StandardErrorContent >&2

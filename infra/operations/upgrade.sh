@@ -1,6 +1,6 @@
 #!/bin/sh
-# Upgrades a cluster node by node, so that three replicas refuse no request at LOCAL_QUORUM. After a failure, remove the cause and run it
-# again: it restarts the nodes that are done, which harms nothing.
+# Upgrades a cluster node by node, so that three replicas refuse no request at LOCAL_QUORUM. After a failure, fix the cause and run it
+# again. It then also restarts the nodes that are already upgraded, which does no harm.
 set -eu
 case "${1:---help}" in
   --help)
@@ -42,19 +42,19 @@ fi
 
 for node in "$@"; do on "$node" "fetches $TO" "$fetch"; done
 for node in "$@"; do
-  on "$node" "all $# nodes are up, or this goes no further" "$(all_up $#)"
+  on "$node" "checks that all $# nodes are up" "$(all_up $#)"
   on "$node" 'takes a snapshot' "nodetool snapshot -t $(quoted "before-$TO") $(quoted "${KEYSPACE:-iot}")"
-  on "$node" 'takes no more requests, and writes down what memory holds' 'nodetool drain'
+  on "$node" 'refuses requests, and flushes its memory to the disk' 'nodetool drain'
   on "$node" 'stops' "${STOP:-sudo systemctl stop $service}"
   on "$node" 'installs' "$INSTALL"
   on "$node" 'starts' "${START:-sudo systemctl start $service}"
   eventually "$node" 'waits until it serves clients' \
     'nodetool info 2>/dev/null | grep -Eq "^Native Transport active *: *true"'
   for other in "$@"; do eventually "$other" "sees $# nodes, all up" "$(all_up $#)"; done
-  on "$node" "runs $TO, or this goes no further" \
+  on "$node" "checks that it runs $TO" \
     "now=\$($running); echo \"\$now\"; case \$now in $(quoted "$TO") | $(quoted "$TO")-*) ;; *) exit 1 ;; esac"
 done
 # Unreachable nodes are ignored, because a node that has left the cluster is listed for days.
 eventually "$1" 'all nodes have one schema' "nodetool describecluster | awk '/Schema versions:/ {on = 1; next}
   /^[^\\t]/ {on = 0} /UNREACHABLE/ {next} on && /: \\[/ {n++} END {exit n != 1}'"
-echo "All nodes run $TO. When you need the snapshots no longer: nodetool clearsnapshot -t before-$TO"
+echo "All nodes run $TO. When you no longer need the snapshots: nodetool clearsnapshot -t before-$TO"

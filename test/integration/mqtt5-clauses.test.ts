@@ -414,7 +414,7 @@ describe('PUBACK and PUBREC', () => {
       properties: { reasonString: 'unknown_topic: did you mean iot/v1/desk/measurements?' },
     });
     expect((await client.take('puback')).properties?.reasonString).toBe(
-      'unknown_topic: no topic of Millrace, and no mapping reads it; add one to MQTT_MAPPINGS',
+      'unknown_topic: no topic of Millrace, and nothing else reads it; MQTT_MAPPINGS can add it',
     );
   });
 

@@ -1,7 +1,7 @@
 /**
  * `npm run test:unplug [FEATURE...]`: takes each feature out of a copy of the project, with its folders, its tests and its lines in
- * `api/features/index.ts` and `web/features/index.ts`. The copy must pass the types, the import rules, the unit tests, and the path of a message from its
- * receipt to the readers. Exit code 1 when a copy fails.
+ * `api/features/index.ts` and `web/features/index.ts`. The copy must pass the types, the import rules, the unit tests, and the path of a
+ * message from its receipt to the readers. Exit code 1 when a copy fails.
  */
 import { spawn } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
@@ -30,7 +30,7 @@ const LINE: CommandLine<typeof FLAGS> = {
 /** The sides of a feature. Each has a folder of features, with a list. A feature has one side, or both. */
 const SIDES = ['api/features', 'web/features'];
 
-/** Commands of the copy, each with its arguments. */
+/** A command that runs in the copy, with its arguments. */
 type Check = [name: string, ...command: string[]];
 
 const UNIT_TESTS: Check = ['unit tests', 'npm', 'run', '--silent', 'test:unit'];
@@ -140,7 +140,10 @@ async function unplugSide(copy: string, side: string, features: string[]) {
   await writeFile(list, text);
 }
 
-/** Such as `unit/features/kafka`, `unit/web/features/import`, `integration/features/query.test.ts` and `integration/long/features/kafka-registry.test.ts`. */
+/**
+ * Such as `unit/features/kafka`, `unit/web/features/import`, `integration/features/query.test.ts` and
+ * `integration/long/features/kafka-registry.test.ts`.
+ */
 function isTestOf(path: string, feature: string): boolean {
   return new RegExp(`(?:^|/)features/${feature}(?:$|/|[-.][a-z0-9.-]*$)`).test(path);
 }

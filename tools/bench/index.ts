@@ -34,7 +34,7 @@ const LINE: CommandLine<typeof FLAGS> = {
 // - environment/  database, brokers and processes that a part gets
 // - process/      starts child processes and sends them requests
 // - load/         shapes, payloads and times of what devices send; publisher/ sends it
-// - variants/     ingest with one row per sample, and the driver alone
+// - variants/     ingest with one row per sample
 // - measure/      rates, rounds, reads, CPU and memory
 // - loader/       months of data, also for npm run load
 // - peers/        Telegraf with QuestDB and InfluxDB

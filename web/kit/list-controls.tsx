@@ -11,13 +11,13 @@ import type { Sorting } from '../state/lists.ts';
  *
  * @param props `shown`: name of the feature whose list is shown; default: the list that the address names
  */
-export function ListSwitch({ shown: given }: { shown?: string }) {
+export function ListSwitch({ shown: ofFeature }: { shown?: string }) {
   const { router } = useServices();
   const { query } = router.place.value;
   const pages = useFeaturePages().filter(({ place }) => place === 'lists');
   const site = query.get('site');
   const ofSite = site ? `site=${encodeURIComponent(site)}` : '';
-  const shown = given ?? (query.get('show') === 'devices' ? 'devices' : 'sensors');
+  const shown = ofFeature ?? (query.get('show') === 'devices' ? 'devices' : 'sensors');
   const lists = [
     { name: 'sensors', label: 'Sensors', href: ofSite ? `/?${ofSite}` : '/' },
     { name: 'devices', label: 'Devices', href: `/?show=devices${ofSite && `&${ofSite}`}` },

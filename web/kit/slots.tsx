@@ -3,13 +3,13 @@ import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { ChartSubject, Details, Feature, FeaturePage, Judgment, Slots } from '../feature.ts';
 
-/** The features of the dashboard. `details`: filled before a view that uses them is drawn */
-export interface Plugged {
+/** The features of the dashboard. `details`: complete before a view that uses them is drawn */
+export interface LoadedFeatures {
   features: readonly Feature[];
   details: readonly Details[];
 }
 
-export const FeaturesContext = createContext<Plugged>({ features: [], details: [] });
+export const FeaturesContext = createContext<LoadedFeatures>({ features: [], details: [] });
 
 export const useFeatures = (): readonly Feature[] => useContext(FeaturesContext).features;
 
@@ -19,7 +19,7 @@ export type Page = FeaturePage & { name: string };
 export const useFeaturePages = (): Page[] =>
   useFeatures().flatMap(({ name, page }) => (page ? [{ name, ...page }] : []));
 
-/** Draws what the features bring for a place, in the order of the list of features. */
+/** Draws the parts of all features for one place, in the order of the list of features. */
 export function Slot<N extends keyof Slots>({ name, ...props }: { name: N } & Slots[N]) {
   return useFeatures().map((feature) => {
     const Part = feature.slots?.[name] as ComponentType<object> | undefined;
@@ -29,7 +29,7 @@ export function Slot<N extends keyof Slots>({ name, ...props }: { name: N } & Sl
 
 export const useSensorActions = () => useFeatures().flatMap(({ sensorAction }) => sensorAction ?? []);
 
-/** @returns the judgment of values by a feature; of several, the first counts */
+/** @returns the judgment of the first feature that has one */
 export const useJudgment = (): Judgment | undefined =>
   useFeatures().find(({ judgment }) => judgment)?.judgment;
 

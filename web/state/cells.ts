@@ -2,8 +2,8 @@ import type { Presence } from '../api/types.ts';
 import type { FleetDevice, FleetSensor } from './fleet.ts';
 
 /**
- * The state of a cell as one number, so that the painter can draw cells state by state. The numbers below `SILENT` are left to
- * a judge, which divides the current values. Without a judge, all of them are `CURRENT`.
+ * The state of a cell as one number, so that the painter can draw cells state by state. A judge gives current values the
+ * numbers below `SILENT`. Without a judge, current values have the number `CURRENT`.
  */
 export const CURRENT = 5;
 export const SILENT = 12;

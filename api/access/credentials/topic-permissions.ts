@@ -57,7 +57,7 @@ export const canSendFor = (account: Account, device: string) =>
 /** `isOwn`: the account may publish for the device */
 type ReadRule = (filter: string, isOwn: (device: string) => boolean) => boolean;
 
-/** A device may subscribe to its own level of `iot/v1`. `rules`: of further topics */
+/** A device may subscribe to its own level of `iot/v1`. `rules`: for topics of features */
 export function canSubscribe(account: Account, filter: string, rules: ReadRule[]) {
   if (filter.startsWith('$')) return false;
   if (account.isInstallation) return true;

@@ -5,7 +5,7 @@ import type { AlarmEventKind } from './evaluation/evaluator.ts';
 import { changeId } from './store/deliveries.ts';
 import { type Alarm, type AlarmStore, alarmId, parseAlarmId } from './store/episodes.ts';
 
-/** Of the announcements of changes of alarms. */
+/** The kind of the announcements of alarms in the outbox. */
 export const KIND = 'alarm';
 
 export function announcementOf(alarm: Alarm, event: AlarmEventKind, groups: number): Announcement {

@@ -8,7 +8,7 @@ import type { Arrival, Message, Outcome } from '../../ingest/pipeline.ts';
 import type { Birth } from '../../ingest/registry/birth-message.ts';
 import type { Device, Sensor } from '../../ingest/registry/cache.ts';
 import { readSession, sensorOf } from '../../ingest/registry/index.ts';
-import type { IngestDoor } from '../../ingest/topics.ts';
+import type { HandlerDeps } from '../../ingest/topics.ts';
 import type { Context } from '../../observability/index.ts';
 import type { Description, ParsedMessage } from './mapping.ts';
 import type { MappedTopic } from './mappings.ts';
@@ -19,7 +19,7 @@ import type { MappedTopic } from './mappings.ts';
  */
 export function createMappedHandler(
   { metrics: { declare } }: Pick<Context, 'metrics'>,
-  { devices, decoder, measurements, awaitingRegistration, deadLetters, queue }: IngestDoor,
+  { devices, decoder, measurements, awaitingRegistration, deadLetters, queue }: HandlerDeps,
 ): Handler<MappedTopic, null> {
   const { registry, births, noteLastSeen } = devices;
   const mapped = declare.counter(

@@ -16,7 +16,7 @@ export const mappingsFeature = defineFeature({
   settings: [MAPPING_SETTINGS],
   schemas: SCHEMAS,
   routes,
-  topics: (context, door) => new MappedTopics(context, door),
+  topics: (context, deps) => new MappedTopics(context, deps),
   brokerRights: (config) => rightsOf(Mappings.load(config.of(MAPPING_SETTINGS).file)),
   create({ ingest: { topics } }) {
     const { unmatched } = topics.readers.find((reader) => reader instanceof MappedTopics) as MappedTopics;

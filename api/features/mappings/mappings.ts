@@ -6,7 +6,7 @@ export { expandPreset, parseMappings, readMappings, readPresets } from './file.t
 export { Mapping } from './mapping.ts';
 export { proposeMapping, proposeMappings } from './proposal.ts';
 
-/** The kind of its topics. */
+/** The kind of the routes of mapped topics. */
 export const MAPPED = 'mapped';
 
 export interface MappedTopic {

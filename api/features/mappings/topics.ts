@@ -1,4 +1,4 @@
-import type { IngestDoor, TopicReader } from '../../ingest/topics.ts';
+import type { HandlerDeps, TopicReader } from '../../ingest/topics.ts';
 import type { Context } from '../../observability/index.ts';
 import { createMappedHandler } from './handler.ts';
 import { MAPPED, Mappings } from './mappings.ts';
@@ -15,10 +15,10 @@ export class MappedTopics implements TopicReader {
   unmatched;
 
   /** @throws `bad_settings` */
-  constructor(context: Context, door: IngestDoor) {
+  constructor(context: Context, deps: HandlerDeps) {
     const { clock, config } = context;
     const mappings = Mappings.load(config.of(MAPPING_SETTINGS).file);
-    this.handler = createMappedHandler(context, door);
+    this.handler = createMappedHandler(context, deps);
     this.match = mappings.match.bind(mappings);
     this.subscriptions = { ...mappings.filters, hint: 'allow it at the broker, or change MQTT_MAPPINGS' };
     this.unmatched = new UnmatchedTopics({ clock });

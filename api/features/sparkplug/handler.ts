@@ -13,7 +13,7 @@ import {
 import type { Arrival, Message } from '../../ingest/pipeline.ts';
 import type { Birth } from '../../ingest/registry/birth-message.ts';
 import { arrivalOfSession, eventOf } from '../../ingest/registry/index.ts';
-import type { IngestDoor } from '../../ingest/topics.ts';
+import type { HandlerDeps } from '../../ingest/topics.ts';
 import type { Context } from '../../observability/index.ts';
 import type { Refusals } from '../../store/dead-letters/writes.ts';
 import type { Sparkplug } from './sparkplug.ts';
@@ -24,7 +24,7 @@ type WaitingMessage = Message & { route: EdgeTopic; isRefused: (index: number) =
 /** A message may be a birth, a death that ends devices, measurements, or several of these. */
 export function createSparkplugHandler(
   { clock, metrics }: Pick<Context, 'clock' | 'metrics'>,
-  { devices, measurements, deadLetters }: Pick<IngestDoor, 'devices' | 'measurements' | 'deadLetters'>,
+  { devices, measurements, deadLetters }: Pick<HandlerDeps, 'devices' | 'measurements' | 'deadLetters'>,
   sparkplug: Sparkplug,
 ): Handler<EdgeTopic, Identity> {
   const { registry, births, events, statuses, noteLastSeen } = devices;

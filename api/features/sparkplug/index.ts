@@ -1,5 +1,4 @@
-/** Takes Sparkplug B, as its host application (setting `SPARKPLUG`). */
-
+/** Receives messages of Sparkplug B as its host application (setting `SPARKPLUG`). */
 import { defineFeature } from '../../feature.ts';
 import { CHANNELS, MESSAGES } from './channels.ts';
 import { RIGHTS } from './rights.ts';

@@ -1,5 +1,5 @@
 import { EDGE_FILTERS, STATES, STATES_2 } from '../../../schema/sparkplug-topics.ts';
-import type { IngestDoor, ReadRule, TopicReader } from '../../ingest/topics.ts';
+import type { HandlerDeps, ReadRule, TopicReader } from '../../ingest/topics.ts';
 import type { Context } from '../../observability/index.ts';
 import { createSparkplugHandler } from './handler.ts';
 import { Host, Rebirths } from './host.ts';
@@ -8,8 +8,8 @@ import { Sparkplug } from './sparkplug.ts';
 import { createSparkplugStore } from './store.ts';
 
 /** The topics of edge nodes. A process without the setting `SPARKPLUG` only replays their dead letters. */
-export function openEdgeTopics({ config, clock, metrics }: Context, door: IngestDoor): TopicReader {
-  const { devices, decoder, database, send } = door;
+export function openEdgeTopics({ config, clock, metrics }: Context, deps: HandlerDeps): TopicReader {
+  const { devices, decoder, database, send } = deps;
   const requests = metrics.declare.counter(
     'iot_sparkplug_rebirth_requests_total',
     'Births that were requested from Sparkplug edge nodes after lost or unreadable messages',
@@ -27,7 +27,7 @@ export function openEdgeTopics({ config, clock, metrics }: Context, door: Ingest
   const host = isLive ? new Host({ id: config.mqtt.clientId, clock }) : undefined;
   return {
     kind: 'sparkplug',
-    handler: createSparkplugHandler({ clock, metrics }, door, sparkplug),
+    handler: createSparkplugHandler({ clock, metrics }, deps, sparkplug),
     isLive,
     subscriptions: subscriptionsOf(host),
     presence: host,

@@ -69,7 +69,7 @@ function withSensor(
   return `${text}]}`;
 }
 
-/** `GET /changes` and Kafka send the same text. It lacks the closing brace, so that more members can follow. */
+/** Features send the same text, whether over HTTP or as a stream. It lacks the closing brace, so that more members can follow. */
 export function openBatchText(block: Block, names: Names): string {
   const { bucket, digest, late, committedAt } = block;
   const timeText = createTimeText();

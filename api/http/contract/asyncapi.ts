@@ -25,6 +25,7 @@ const DEVICE = {
     'A device: a UUID in lower case, or a name of 1 to 128 bytes of UTF-8 without control characters or slashes.',
   examples: ['my-desk'],
 };
+
 export const jsonMessage = (contentType: string, name: string, summary: string) => ({
   contentType,
   summary,

@@ -21,7 +21,7 @@ now such as \`-1h\` (\`ms\`, \`s\`, \`m\`, \`h\`, \`d\`, \`y\`) and \`now\`. Ran
 \`[from, to)\`. A UUID or a percent-encoded name addresses a device or a sensor. Every page except the last one
 has a cursor, \`next\`, and may be short. An error is a problem document (RFC 9457) with a stable \`code\`.`;
 
-/** `text`: follows the name of the schema of its data. */
+/** `text`: stands after the name of the schema in the table of events. */
 export type StreamEvent = { schema: z.ZodType; text: string };
 
 /** The part of the documents that the core or a feature adds. */

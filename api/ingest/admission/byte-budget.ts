@@ -112,11 +112,11 @@ const FREE_BYTES = MESSAGE_OVERHEAD;
 const MAX_SHARED_BYTES = FREE_BYTES / 2;
 
 /**
- * Copies payloads that wait for a commit or for Kafka, if they use a small part of the ArrayBuffer that they keep
- * alive: the chunk that a socket read, up to 64 KiB, or the pool for small Buffers, of 8 KiB in Node.js 20 and 22, and
- * of 64 KiB in Node.js 24. A small message behind a large one took 31 times the memory that the byte budget counted for
- * it. Short copies share slabs of 2 KiB, because allocating memory for each copy takes three times as long as the copy
- * itself.
+ * Copies payloads that wait for a commit or to be streamed out, if they use a small part of the ArrayBuffer that they
+ * keep alive: the chunk that a socket read, up to 64 KiB, or the pool for small Buffers, of 8 KiB in Node.js 20 and 22,
+ * and of 64 KiB in Node.js 24. A small message behind a large one took 31 times the memory that the byte budget counted
+ * for it. Short copies share slabs of 2 KiB, because allocating memory for each copy takes three times as long as the
+ * copy itself.
  */
 export class PayloadMemory {
   #slab = Buffer.allocUnsafeSlow(FREE_BYTES);

@@ -6,7 +6,7 @@ import type { IngestResult } from '../ingest-result.ts';
 import { type Arrival, arrivalOf, type Message, type Outcome } from '../pipeline.ts';
 import { readBirth } from '../registry/birth-message.ts';
 import { arrivalOfSession, eventOf } from '../registry/status.ts';
-import type { IngestDoor } from '../topics.ts';
+import type { HandlerDeps } from '../topics.ts';
 import type { Handlers, Kept } from './index.ts';
 
 /** `handlers`: of the messages that may wait for a birth */
@@ -15,7 +15,7 @@ export function createBirthHandler(
     devices,
     awaitingRegistration,
     deadLetters,
-  }: Pick<IngestDoor, 'devices' | 'awaitingRegistration' | 'deadLetters'>,
+  }: Pick<HandlerDeps, 'devices' | 'awaitingRegistration' | 'deadLetters'>,
   { handlers, metrics }: { handlers: Handlers; metrics: Metrics },
 ) {
   const { registry, births, events, statuses, noteLastSeen } = devices;

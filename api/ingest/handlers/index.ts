@@ -8,7 +8,7 @@ import type { Message, Outcome } from '../pipeline.ts';
 import type { Births } from '../registry/births.ts';
 import type { Registry } from '../registry/index.ts';
 import type { Events, Statuses } from '../registry/status.ts';
-import type { IngestDoor, Route, TopicReader } from '../topics.ts';
+import type { HandlerDeps, Route, TopicReader } from '../topics.ts';
 import { createBirthHandler } from './birth.ts';
 import { createMeasurementHandler } from './measurements.ts';
 import { createStatusHandler } from './status.ts';
@@ -68,13 +68,13 @@ export function createNoteLastSeen(
 /** `handlers`: of the topics of the contract and of features */
 export function createHandlers(
   { metrics }: Pick<Context, 'metrics'>,
-  door: IngestDoor,
+  deps: HandlerDeps,
   readers: TopicReader[],
 ) {
-  const measurements = createMeasurementHandler(door);
+  const measurements = createMeasurementHandler(deps);
   const handlers: Handlers = new Map(readers.map(({ kind, handler }) => [kind, handler]));
   handlers.set('measurements', measurements);
-  handlers.set('birth', createBirthHandler(door, { handlers, metrics }));
-  handlers.set('status', createStatusHandler(door));
+  handlers.set('birth', createBirthHandler(deps, { handlers, metrics }));
+  handlers.set('status', createStatusHandler(deps));
   return { measurements, handlers };
 }

@@ -3,7 +3,7 @@ import type { OwnTopic } from '../../../schema/topics.ts';
 import type { MessageBatch } from '../decode/message-batch.ts';
 import { type IngestResult, ONE_REFUSED, resultOf, resultOrRefusal } from '../ingest-result.ts';
 import { arrivalOf, type Message, type Outcome, toKept } from '../pipeline.ts';
-import type { IngestDoor } from '../topics.ts';
+import type { HandlerDeps } from '../topics.ts';
 import type { Kept } from './index.ts';
 
 /** A message of an HTTP client. It waits for the answer, so no source acknowledges the message later. */
@@ -14,7 +14,7 @@ export function createMeasurementHandler({
   measurements,
   deadLetters,
   awaitingRegistration,
-}: Pick<IngestDoor, 'decoder' | 'measurements' | 'deadLetters' | 'awaitingRegistration'>) {
+}: Pick<HandlerDeps, 'decoder' | 'measurements' | 'deadLetters' | 'awaitingRegistration'>) {
   function outcomeOf(batch: MessageBatch, began: number): Outcome {
     measurements.noteSettled(batch, began);
     return batch.outcome;

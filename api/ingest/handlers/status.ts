@@ -4,13 +4,13 @@ import type { OwnTopic } from '../../../schema/topics.ts';
 import type { IngestResult } from '../ingest-result.ts';
 import { arrivalOf, type Message, type Outcome } from '../pipeline.ts';
 import { readStatus } from '../registry/status.ts';
-import type { IngestDoor } from '../topics.ts';
+import type { HandlerDeps } from '../topics.ts';
 import type { Kept } from './index.ts';
 
 export function createStatusHandler({
   devices,
   awaitingRegistration,
-}: Pick<IngestDoor, 'devices' | 'awaitingRegistration'>) {
+}: Pick<HandlerDeps, 'devices' | 'awaitingRegistration'>) {
   const { registry, statuses, noteLastSeen } = devices;
   return {
     async handle(message: Message, _topic: OwnTopic, identity: Identity): Promise<Outcome> {

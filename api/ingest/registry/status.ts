@@ -213,7 +213,7 @@ export function createEvents({
 }: {
   store: EventStore;
   retry: Retry;
-  /** null: events are not sent to Kafka */
+  /** null: no feature publishes events */
   outbox: Outbox | null;
   /** value of `LATEST_GROUPS` */
   groups: number;

@@ -50,7 +50,7 @@ export function answerTo(outcome: Outcome, refused: Refusals, topic: string): An
     const suggestion = suggestTopic(topic);
     const hint = suggestion
       ? `did you mean ${suggestion}?`
-      : 'no topic of Millrace, and no mapping reads it; add one to MQTT_MAPPINGS';
+      : 'no topic of Millrace, and nothing else reads it; MQTT_MAPPINGS can add it';
     return { reasonCode: REASONS.unknownTopic, reason: shortened(`unknown_topic: ${hint}`) };
   }
   const [first] = refused;

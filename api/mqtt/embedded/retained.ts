@@ -5,7 +5,10 @@ import { OWN_TOPICS } from '../../../schema/topics.ts';
 import { copyBytes } from '../../ingest/admission/index.ts';
 import { RetainedSearches } from './retained-searches.ts';
 
-/** Separate limit for statuses of devices (of up to 1 KiB each) and for each first level of the topics on which Millrace retains. The oldest is dropped. */
+/**
+ * Separate limit for statuses of devices (of up to 1 KiB each) and for each first level of the topics on which Millrace retains. Above it
+ * the oldest message is dropped.
+ */
 const MAX_MESSAGES = 100_000;
 
 /** A search lets other work of the event loop run after this many messages. */

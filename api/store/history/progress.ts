@@ -93,8 +93,8 @@ const leaseStatements = (table: 'pack_lease' | 'stream_lease' | 'parquet_lease')
 });
 
 /**
- * The owner of a lease is the only process that packs a group, streams it to Kafka, or writes its Parquet
- * files. A lease is taken by a lightweight transaction within the data center.
+ * The owner of a lease is the only process that packs a group, streams it out, or writes its files. A lease is taken by a lightweight
+ * transaction within the data center.
  */
 export function createLeaseStore(session: Session, table: 'pack_lease' | 'stream_lease' | 'parquet_lease') {
   const { take, renew, release } = leaseStatements(table);

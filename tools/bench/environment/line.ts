@@ -102,8 +102,8 @@ export class Line {
   }
 
   /**
-   * Publishes at a fixed rate in samples/s, and waits until all samples are committed. The line must reach its broker through the publisher's wire, so
-   * that the latency of each message is known.
+   * Publishes at a fixed rate in samples/s, and waits until all samples are committed. The line must reach its broker through the publisher's
+   * wire, so that the latency of each message is known.
    * @throws {MillraceError} `failed`: a message was never acknowledged
    */
   async pace(

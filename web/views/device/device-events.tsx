@@ -63,7 +63,7 @@ export function EventList({
         <h2 class="panel-title">Events</h2>
         <p class="none">
           {isImported
-            ? 'None. The samples of this device were imported from a file: it has sent no message yet.'
+            ? 'None. The samples of this device were imported from a file. It has sent no message yet.'
             : 'None yet. Devices publish births and status messages. This one has only sent measurements, and counts as online for five minutes after each.'}
         </p>
       </>
