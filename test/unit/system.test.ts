@@ -31,6 +31,26 @@ test('Process: a feature cannot be created: the process does not start, and its 
   }
 });
 
+test('Process: a feature cannot start: the process does not start, and each of its parts stops', async () => {
+  const { store } = await createMemoryStore({ clock: Date.now });
+  const lines: string[] = [];
+  const start = () => Promise.reject(new Error('broken'));
+  FEATURES.push({ name: 'broken', create: async () => ({ routes: [], start }) });
+  try {
+    const starting = startSystem({
+      config: readSettings({ CURSOR_SECRET: 'c'.repeat(64), MQTT_PORT: '0' }, { envFile: '' }),
+      version: 'test',
+      logger: pino({ level: 'warn' }, { write: (line) => void lines.push(line) }),
+      onFatal: () => {},
+      openStore: async () => store,
+    });
+    await expect(starting).rejects.toThrow('broken');
+    expect(lines).toEqual([]);
+  } finally {
+    FEATURES.pop();
+  }
+});
+
 async function freePort(): Promise<number> {
   const server = createServer();
   const port = await listening(server);

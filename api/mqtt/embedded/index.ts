@@ -163,6 +163,8 @@ export class Broker {
   #checksCredentials;
   #presence;
   #stateSent = Promise.resolve();
+  /** aedes can publish only from then on */
+  #isListening = false;
   followers;
 
   constructor(parts: {
@@ -187,6 +189,7 @@ export class Broker {
   /** @throws `port_taken` */
   async start(): Promise<void> {
     await this.#aedes.listen();
+    this.#isListening = true;
     if (this.#presence)
       await this.#publishAll([this.#presence.birth(), ...this.#presence.furtherStates(true)]);
     this.#connections.watch();
@@ -195,7 +198,7 @@ export class Broker {
   }
 
   quiesce() {
-    if (this.#presence)
+    if (this.#presence && this.#isListening)
       this.#stateSent = this.#publishAll([this.#presence.death(), ...this.#presence.furtherStates(false)]);
     this.#listener.close();
     this.#connections.quiesce();

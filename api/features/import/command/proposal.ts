@@ -38,13 +38,12 @@ export function proposalLines(
   const values = new Map(Object.entries(given).filter(([, value]) => value !== undefined));
   for (const [option, value] of Object.entries(options)) if (isOpen(option)) values.set(option, value);
   for (const { option, answers } of asked) if (!values.has(option)) values.set(option, answers[0]);
-  // Without an answer there is no command that runs.
-  if (![...values.values()].includes(undefined)) {
-    const flags = [...values].map(([option, value]) => flagText(option, String(value)));
-    const file = path.startsWith('-') ? `./${path}` : path;
-    const command = ['npm run import --', shellQuoted(file), ...flags, '--dry-run'].join(' ');
+  const file = path.startsWith('-') ? `./${path}` : path;
+  const flags = [...values].map(([option, value]) => flagText(option, String(value)));
+  const command = ['npm run import --', shellQuoted(file), ...flags, '--dry-run'].join(' ');
+  // No command runs without an answer, or with characters that a terminal must not get.
+  if (![...values.values()].includes(undefined) && command === printable(command))
     lines.push(asked.length > 0 ? 'Try it, with your answers:' : 'Try what the first lines show:', command);
-  }
   return lines.map(printable);
 }
 
