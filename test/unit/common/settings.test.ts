@@ -67,7 +67,6 @@ test('Settings: separate database, broker and ingest processes: every setting is
   );
   expect(config).toMatchObject({
     role: 'ingest',
-    sparkplug: false,
     cql: { contactPoints: ['db-1', 'db-2:9142', '[2001:db8::1]:9042'] },
     mqtt: { url: 'mqtts://broker.example:8883', sessionExpirySeconds: 86_400 },
     http: { port: 0, cursorSecret: 'a secret' },

@@ -6,9 +6,11 @@ import { isSecret } from '../../../../api/access/credentials/secret.ts';
 import { credentialsCommand } from '../../../../api/commands/credentials/command.ts';
 import type { CredentialStore } from '../../../../api/store/credentials.ts';
 import { MillraceError } from '../../../../common/errors.ts';
+import { readSettings } from '../../../../common/settings/index.ts';
 import { type Identity, identifyDevice } from '../../../../schema/ids.ts';
 import { useDirectory } from '../../../support/directory.ts';
 import { createMemoryCredentials } from '../../../support/memory-store/index.ts';
+import { NO_ENV_FILE } from '../../../support/settings.ts';
 
 // Some tests start a process that needs files.
 const directory = useDirectory('credentials');
@@ -48,10 +50,10 @@ async function run(
 ): Promise<Result> {
   const result: Result = { lines: [], notes: [], closed: 0, options: null, error: null };
   const settings = {
+    ...readSettings({}, { envFile: NO_ENV_FILE }),
     cql: { keyspace: 'millrace' },
     retention: { latestGroups: 4 },
     mqtt: { username: 'operator', password: 'of the operator' },
-    live: {},
     ingest: { autoRegister },
   };
   try {
