@@ -7,12 +7,10 @@ export const ALARM_SETTINGS = defineSettings({
     ALARM_WEBHOOK_URL: webAddress()
       .optional()
       .meta({ description: 'Receives each change of an alarm as a POST.', unset: 'nobody' }),
-    ALARM_WEBHOOK_SECRET: text()
-      .optional()
-      .meta({
-        description: 'Key that signs these requests, in the header Millrace-Signature.',
-        secret: true,
-      }),
+    ALARM_WEBHOOK_SECRET: text().optional().meta({
+      description: 'Key that signs these requests, in the header Millrace-Signature.',
+      secret: true,
+    }),
     ALARM_ALERTMANAGER_URL: webAddress()
       .optional()
       .meta({ description: 'An Alertmanager that receives alarms by its API v2.', unset: 'none' }),
