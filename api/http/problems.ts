@@ -67,4 +67,4 @@ export function answerResult(res: Response, { accepted, refused }: IngestResult)
 const refusedText = (accepted: number) =>
   accepted === 0
     ? 'All measurements were refused, and nothing is stored.'
-    : `Some measurements were refused, and ${accepted} are stored.`;
+    : `Some measurements were refused, and ${accepted} ${accepted === 1 ? 'is' : 'are'} stored.`;

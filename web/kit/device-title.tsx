@@ -57,7 +57,7 @@ function Facts({ device, stale }: { device: DeviceInfo; stale: Stale | null }) {
       )}
       <li>{formatCounted(sensors.length, 'sensor')}</li>
       <li>
-        last seen <LastSeen device={device} />
+        {device.last_seen === null ? 'newest sample' : 'last seen'} <LastSeen device={device} />
       </li>
       {clock_offset_ms && <li class="facts-clock">{clockWords(clock_offset_ms)}</li>}
       {registered_at && (
