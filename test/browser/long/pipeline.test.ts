@@ -153,7 +153,7 @@ test('Pipeline page: light theme, dark theme and phone screen: no violation of a
     await dashboard.lookAt('pipeline');
     await dashboard.page.setViewportSize({ width: 1200, height: 900 });
     const cut = await dashboard.page.evaluate(() =>
-      [...document.querySelectorAll('.table-scroll, .processes th, .processes td')]
+      [...document.querySelectorAll('.scrolls, .processes th, .processes td')]
         .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
         .map(({ textContent }) => textContent),
     );
