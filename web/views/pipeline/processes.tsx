@@ -23,12 +23,7 @@ export function ProcessTable({ processes, isOld }: { processes: ProcessInfo[]; i
   const { preferences } = useServices();
   const { zone } = preferences.choice.value;
   return (
-    <div
-      class="table-scroll"
-      tabIndex={0}
-      role="group"
-      aria-label="Processes, a table that may scroll sideways"
-    >
+    <div class="scrolls" tabIndex={0} role="group" aria-label="Processes, a table that may scroll sideways">
       <table class="plain processes">
         <caption class="visually-hidden">Processes</caption>
         <thead>
