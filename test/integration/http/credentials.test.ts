@@ -106,9 +106,3 @@ test.each([
 ])('Credentials API: POST with the body %j: refused with the error code', async (body, status, code) => {
   expectProblem(await ask('POST', '', body), status, code);
 });
-
-test('Credentials API: content type is text/plain: answers 415', async () => {
-  const headers = { authorization: `Bearer ${ADMIN}`, 'content-type': 'text/plain' };
-  const answer = await send(system.httpUrl, '/api/v1/credentials', { method: 'POST', headers, body: 'pump' });
-  expectProblem(answer, 415, 'unknown_format');
-});
