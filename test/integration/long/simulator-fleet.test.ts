@@ -133,16 +133,6 @@ test('Simulator: the parent process disconnects: the simulator ends', async () =
   expect((await simulator.ended).code).toBe(0);
 });
 
-test('Simulator: Ctrl-C arrives twice, from the terminal and from npm: exits with code 0, without unsent samples', async () => {
-  const simulator = simulate(['--devices', '1']);
-  await context.collector.until(() => context.collector.of('measurements').length >= 1);
-  simulator.child.kill('SIGINT');
-  simulator.child.kill('SIGINT');
-  const { code, summary } = await simulator.ended;
-  expect(code).toBe(0);
-  expect(summary).toMatchObject({ dropped: 0, left: 0 });
-});
-
 test('Simulator: MQTT password is wrong: prints one message that names MQTT_USERNAME', async () => {
   const broker = await startMosquitto({ users: { operator: 'right' } });
   try {

@@ -78,31 +78,6 @@ async function request(path: string, body: object): Promise<Json> {
   return response.json();
 }
 
-test('Kafka topic of events: device publishes a birth and statuses: the records are in order, keyed by the device', async () => {
-  newHour();
-  // The session is not the exact ms of the receipt. After a step of the clock, Millrace computes the time of receipt,
-  // which may be 1 ms earlier.
-  const session = clock.now - 1000;
-  await publish(system(), 'door', {
-    birth: { session, sensors: [{ sensor_id: 's' }] },
-    status: { state: 'online', session },
-  });
-  await publish(system(), 'door', { status: { state: 'offline', session } });
-  const { id } = identify('door');
-  const found = await untilRecords('events', ({ device }) => device === 'door', 3);
-  const common = { key: id, kind: 'event', device_id: id, device: 'door', session: iso(session) };
-  const headers = { format: 'json', source: 'hot' };
-  expect(found).toEqual(
-    ['birth', 'online', 'offline'].map((event) => ({
-      ...common,
-      headers,
-      event,
-      id: `${id}.${session}.${event}`,
-      ts: iso(event === 'offline' ? clock.now : session),
-    })),
-  );
-});
-
 test('Kafka topic of dead letters: a measurement is refused: the record equals the dead letter of the API', async () => {
   newHour();
   await publish(system(), 'bad', { measurements: [{ sensor_id: 's', ts: clock.now, value: 'x' }] });

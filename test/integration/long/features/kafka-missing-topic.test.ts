@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Admin } from '@platformatic/kafka';
 import mqtt from 'mqtt';
 import { type TopicKind, topicName } from '../../../../schema/kafka/index.ts';
-import { bucketOf, closingOf, HOUR_MS } from '../../../../schema/rules.ts';
+import { closingOf, HOUR_MS } from '../../../../schema/rules.ts';
 import type { Json } from '../../../support/json.ts';
 import { makeTopics, readTopic, startTestKafka } from '../../../support/kafka/index.ts';
 import { startTestSystem, type TestSystem } from '../../../support/system/index.ts';
@@ -152,17 +152,6 @@ test('Kafka output: topic of batches is missing: events continue, the backlog is
     ),
   );
   expect(times.size).toBe(from);
-});
-
-test('Kafka output: topic of watermarks is missing: batches continue, and the watermark is sent when the topic exists', async () => {
-  await remove('watermarks');
-  const hour = newHour();
-  await send('unmarked', samplesOf(hour, 3));
-  await untilRecords('batches', 'unmarked');
-  await closeHour(hour);
-  await make('watermarks');
-  const all = await untilMarked(['batches'], bucketOf(hour) + HOUR_MS);
-  expect(all.every(({ until: least }) => least === iso(hour + HOUR_MS))).toBe(true);
 });
 
 test('Kafka output: lost records of a device are larger than one request: every sample is sent after its hour has closed', async () => {

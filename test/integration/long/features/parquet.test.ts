@@ -128,15 +128,6 @@ test('Parquet files: a day is over: its manifests list files with every sample o
   );
 });
 
-test('Parquet files: two processes write into their own directories: their files and manifests are equal', async () => {
-  const day = await newDay();
-  const devices = { 'b-1': samplesOf(day, 50), 'b-2': samplesOf(day, 70) };
-  for (const [device, samples] of Object.entries(devices)) await send(device, samples);
-  await closeDay(day);
-  expect(manifestsOf(day, second)).toEqual(manifestsOf(day));
-  expect(sorted(await rowsOf(day, second))).toEqual(expected(devices));
-});
-
 test('Parquet files: a process ended between a file and its manifest: the day is completed again with the same files', async () => {
   const day = await newDay();
   await send('c-1', samplesOf(day, 30));
@@ -179,18 +170,6 @@ test('Parquet files: late samples arrive after their day was written: the day is
     ),
   );
   expect(manifestsOf(day).flatMap(({ replaced }) => replaced)).toEqual([]);
-});
-
-test('Parquet files: late samples arrive after the second writing of their day: the day is written again an hour later', async () => {
-  const day = await newDay();
-  const early = samplesOf(day, 20);
-  const late = samplesOf(day + 5 * HOUR_MS, 10);
-  await send('e-1', early);
-  await closeDay(day + 2 * DAY_MS);
-  clock.now += 10 * 60_000;
-  await send('e-1', late);
-  await closeHour(clock.now - (clock.now % HOUR_MS));
-  expect(sorted(await rowsOf(day))).toEqual(expected({ 'e-1': [...early, ...late] }));
 });
 
 test('Parquet metrics: files were written: files, bytes and rows are counted, without a failure', async () => {

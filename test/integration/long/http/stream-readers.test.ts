@@ -127,12 +127,6 @@ const connections = async () =>
     server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
   );
 
-test('Event stream: no value changes: the reader gets comments to keep the connection', async () => {
-  await serve();
-  const reader = await open();
-  await until(() => reader.comments() >= 3);
-});
-
 test('Event stream: one reader does not read: the server closes its connection, and other readers continue', async () => {
   // This period is long enough for a reader on a busy machine, which shares its thread with the publisher.
   await serve({ periods: { heartbeat: 2000 } });
@@ -198,19 +192,6 @@ test('Event stream: reader reconnects with Last-Event-ID: it gets each change on
   expect(after.items('delta').map(({ name, value }) => `${name} ${value}`)).toEqual(['a 3', 'c 2', 'b 4']);
 });
 
-test('Event stream: reader reconnects and nothing has changed: no value is sent again', async () => {
-  await serve();
-  const before = await open(`?device=${ID}`);
-  await before.first('snapshot');
-  publish([item(1)]);
-  await until(() => values(before).length === 1);
-  const again = await open(`?device=${ID}`, lastId(before));
-  await until(() => again.events.filter(({ event }) => event === 'stats').length >= 3);
-  publish([item(2)]);
-  await until(() => values(again).length > 0);
-  expect([again.items('snapshot'), values(again)]).toEqual([[], [2]]);
-});
-
 test('Event stream: connection broke within an event of several parts: the whole event is sent again', async () => {
   await serve();
   const reader = await open(`?device=${ID}`);
@@ -226,29 +207,6 @@ test('Event stream: connection broke within an event of several parts: the whole
   const again = await open(`?device=${ID}`, id);
   await until(() => again.items('delta').length === SENSORS);
   expect(again.items('snapshot')).toEqual([]);
-});
-
-test('Event stream: Last-Event-ID of another subscription or an ended one: the reader gets a snapshot', async () => {
-  await serve({ periods: { rest: 20 } });
-  const other = await open('?device=other');
-  const reader = await open(`?device=${ID}`);
-  await Promise.all([other, reader].map((stream) => stream.first('snapshot')));
-  const mixed = await open(`?device=${ID}`, lastId(other));
-  await mixed.first('snapshot');
-  for (const stream of [other, reader, mixed]) stream.close();
-  await until(() => !live.listening);
-  const late = await open(`?device=${ID}`, lastId(reader));
-  await late.first('snapshot');
-});
-
-test('Event stream: last reader disconnects: the process stops listening to changes', async () => {
-  await serve({ periods: { rest: 20 } });
-  const readers = await Promise.all(Array.from({ length: 20 }, () => open()));
-  await Promise.all(readers.map((reader) => reader.first('snapshot')));
-  expect(live.listening).toBe(true);
-  for (const reader of readers) reader.close();
-  await until(() => !live.listening);
-  expect(missed.size).toBe(0);
 });
 
 test('Event stream: process stops: every stream ends, also one that waits for its snapshot', async () => {
@@ -281,18 +239,6 @@ test.each([
   },
 );
 
-test('Event stream: birth renames a sensor and adds one: the next check of the database sends both', async () => {
-  await device.measure('named', [{ sensor_id: 's', ts: BASE, value: 0 }]);
-  await serve({ resync: 40 });
-  const reader = await open('?device=named');
-  await reader.first('snapshot');
-  await device.birth('named', {
-    site: 'plant',
-    sensors: [{ sensor_id: 's', name: 'Pulse' }, { sensor_id: 'new' }],
-  });
-  await until(() => reader.state().size === 2 && reader.items('delta').some(({ name }) => name === 'Pulse'));
-});
-
 test('Event stream: live messages may be lost: the database is read at once', async () => {
   await serve({ resync: 3_600_000 });
   const reader = await open('?device=missed');
@@ -312,23 +258,6 @@ test('Event stream: live message has a value that was never committed: the reade
   // A value that is corrected within the interval reaches no reader.
   await until(() => values(reader).at(-1) === 1);
   expect([[1], [666, 1]]).toContainEqual(values(reader));
-});
-
-test('Event stream: 20 clients open equal subscriptions: the database is read once', async () => {
-  await serve();
-  const { latestPage } = store.fleet;
-  let reads = 0;
-  store.fleet.latestPage = (page) => {
-    reads++;
-    return latestPage(page);
-  };
-  try {
-    const readers = await Promise.all(Array.from({ length: 20 }, () => open()));
-    await Promise.all(readers.map((reader) => reader.first('snapshot')));
-    expect(reads).toBe(1);
-  } finally {
-    store.fleet.latestPage = latestPage;
-  }
 });
 
 test('Event stream: limit of readers is reached: answers 429, until another reader disconnects', async () => {
