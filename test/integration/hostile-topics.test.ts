@@ -109,22 +109,6 @@ test('Retained MQTT message: measurements and births are stored in the database,
   await late.endAsync(true);
 });
 
-test('MQTT measurement: published with QoS 0: stored', async () => {
-  await client.publish('iot/v1/qos-0/measurements', measurement(7), { qos: 0 });
-  await until(async () => (await system.get('/latest?device=qos-0')).items[0]?.value === 7);
-});
-
-test('MQTT measurement: published with QoS 2: acknowledged after the commit to the database', async () => {
-  const ts = Date.now();
-  await Promise.all(
-    Array.from({ length: 100 }, (_, index) =>
-      client.publish('iot/v1/qos-2/measurements', measurement(index, ts - index), { qos: 2 }),
-    ),
-  );
-  const { items } = await system.get(`/devices/qos-2/sensors/t/measurements?${RECENT}`);
-  expect(items).toHaveLength(100);
-});
-
 test('Device: measurements of more sensors than the limit: the first 10,000 sensors are registered, the others become dead letters', async () => {
   const batch = (from: number, count: number) =>
     JSON.stringify(Array.from({ length: count }, (_, i) => ({ sensor_id: `s${from + i}`, value: i })));
@@ -135,11 +119,6 @@ test('Device: measurements of more sensors than the limit: the first 10,000 sens
   expect(deadLetter?.codes).toEqual({ registration_limit: 10 });
   expect(deadLetter?.refused[0]).toMatchObject({ index: 10, code: 'registration_limit' });
   expect((await system.get('/devices/crowded')).sensors).toHaveLength(10_000);
-});
-
-test('MQTT connection: after messages with hostile topics: still open', async () => {
-  expect(client.closed()).toBe(0);
-  expect(client.isConnected()).toBe(true);
 });
 
 test('MQTT connection: a malformed packet arrives: the broker closes this connection, and others stay open', async () => {

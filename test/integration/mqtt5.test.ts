@@ -90,21 +90,6 @@ test('MQTT 5 message with a content type: it selects the decoder; an unknown con
   expect(deadLetter).toMatchObject({ topic, codes: { unknown_format: 1 } });
 });
 
-test('MQTT 5 message: every measurement is refused: PUBACK 0x99 has code, path and rule', async () => {
-  expect(await publish('iot/v1/desk/measurements', BAD)).toEqual([
-    0x99,
-    'not_numeric: [0].value: must be a number',
-  ]);
-  expect((await publish('iot/v1/desk/measurements', '{'))[0]).toBe(0x99);
-});
-
-test('MQTT 5 message: some measurements are refused: PUBACK has success and the reason', async () => {
-  const payload = '[{"sensor_id": "t", "value": 5}, {"sensor_id": "t", "value": "warm"}]';
-  const [code, reason] = await publish('iot/v1/desk/measurements', payload);
-  expect([code, reason]).toEqual([0, 'not_numeric: [1].value: must be a number']);
-  expect(await latest('desk')).toMatchObject({ t: 5 });
-});
-
 test('MQTT 5 client: publishes with QoS 1 on a topic of another device: PUBACK 0x87, and the connection stays open', async () => {
   expect(await publish('iot/v1/bench/measurements', '{"sensor_id": "t", "value": 666}')).toEqual([
     0x87,

@@ -103,23 +103,6 @@ test('Hourly packing of samples: samples arrive days late, or for a day before p
   expect(await statisticsOf('backfilled', long)).toMatchObject({ readFrom: clock.now });
 });
 
-test('Hourly packing of samples: device row has lost its name, site and registration time: the samples are packed nevertheless', async () => {
-  const hour = packed.newHour();
-  const { device, sensor } = packed.keyOf('bare');
-  await send('bare', samplesOf(hour, 7));
-  await packed
-    .database()
-    .execute(
-      'DELETE name, site, registered_at FROM device WHERE grp = ? AND device_id = ?',
-      [groupOf(device, GROUPS), device],
-      { prepare: true },
-    );
-  clock.now = closingOf(hour);
-  await packed.packer().packDue();
-  const rows = await packed.store().packed.readStatistics({ device, sensor }, hour, hour + HOUR_MS);
-  expect(rows).toMatchObject([{ statistics: { count: 7 } }]);
-});
-
 test('Hourly packing of samples: packing died before it wrote statistics, and the rows expired: they are computed from history', async () => {
   const hour = packed.newHour();
   const samples = samplesOf(hour, 30);

@@ -119,25 +119,6 @@ test('Dead letter replay: message was valid in part: only its refused measuremen
   expect(await countRows()).toBe(rows + 2 * rowsOfMessage);
 });
 
-test('Dead letter replay: a measurement is refused again: the answer has its index in the original message', async () => {
-  await device.birth('partial', { sensors: [{ sensor_id: 's' }] });
-  await device.measure('partial', [
-    { sensor_id: 's', ts: NOW, value: 1 },
-    { sensor_id: 'new', ts: NOW, value: 2 },
-    // @ts-expect-error the value is no number
-    { sensor_id: 'new', ts: NOW, value: 'three' },
-    { sensor_id: 'other', ts: NOW, value: 4 },
-  ]);
-  await device.birth('partial', { sensors: [{ sensor_id: 's' }, { sensor_id: 'new' }] });
-  const { accepted, refused } = expectProblem(await replay(await onlyDeadLetter('partial')), 422, 'refused');
-  expect(accepted).toBe(1);
-  expect(refused).toMatchObject([
-    { index: 2, code: 'not_numeric' },
-    { index: 3, code: 'unknown_sensor' },
-  ]);
-  expect(await stored('partial', 'new')).toEqual([[NOW, 2]]);
-});
-
 test('Dead letter replay: SenML with relative times: the times count from the original receipt', async () => {
   await device.birth('relative', { sensors: [{ sensor_id: 's' }] });
   const receivedAt = NOW - 3_600_000;
@@ -170,20 +151,6 @@ describe('Replay: the age counts from the replay', () => {
     ahead = 600_000;
     expect(answered(await replay(id))).toEqual({ status: 200, accepted: 1 });
     expect(await stored('early')).toEqual([[NOW + 600_000, 1]]);
-  });
-
-  test('Dead letter replay: sample is older than the history by now: refused as too_old', async () => {
-    await device.birth('aged', { sensors: [{ sensor_id: 's' }] });
-    const ts = NOW - 365 * DAY + 3_600_000;
-    const payload = JSON.stringify({ sensor_id: 's', ts, value: 1 });
-    await writeDeadLetter({ device: 'aged', payload, refused: [{ index: 0, code: 'unknown_sensor' }] });
-    const id = await onlyDeadLetter('aged');
-    ahead = 2 * 3_600_000;
-    expect(expectProblem(await replay(id), 422, 'refused').refused).toMatchObject([
-      { index: 0, code: 'too_old' },
-    ]);
-    ahead = 0;
-    expect(answered(await replay(id))).toEqual({ status: 200, accepted: 1 });
   });
 });
 
@@ -246,20 +213,4 @@ test('Dead letter replay: payload was kept in part or not at all: answers 409, a
   expect(
     expectProblem(await replay(await onlyDeadLetter('counted')), 409, 'not_replayable').detail,
   ).toContain('no payload was kept');
-});
-
-test.each([
-  ['unknown id', '3f2a1c00-c6a1-11f0-8000-0123456789ab'],
-  ['id of another kind', '6f1c2f3e-52a4-4d0b-9a57-1d0c3b7e8a44'],
-  ['not an id', 'abc'],
-])('Dead letter replay: no dead letter has the id (%s): answers 404', async (_, id) => {
-  expectProblem(await replay(id), 404, 'not_found');
-});
-
-test('Dead letter replay: GET instead of POST answers 405, a query parameter answers 400', async () => {
-  const answer = await send(system.httpUrl, '/api/v1/dead-letters/abc/replay');
-  expectProblem(answer, 405, 'method_not_allowed');
-  expect(answer.headers['allow']).toBe('POST');
-  const extra = await send(system.httpUrl, '/api/v1/dead-letters/abc/replay?force=1', { method: 'POST' });
-  expectProblem(extra, 400, 'bad_parameter');
 });
