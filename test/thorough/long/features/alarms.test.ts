@@ -1,19 +1,13 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import type { RuleCondition } from '../../../../api/features/alarms/rules/rule.ts';
 import { migrateDatabase } from '../../../../api/store/setup/index.ts';
 import { steadyPort } from '../../../../infra/engine/ports.ts';
-import { readLedger } from '../../../../simulator/ledger/read.ts';
-import { COLLAR_SIGNALS } from '../../../../simulator/profiles/index.ts';
 import { startTestEngine, type TestEngine, uniqueName } from '../../../support/database/engine.ts';
 import { configOf } from '../../../support/database/migrations.ts';
 import { trueEpisodes } from '../../../support/history/true-episodes.ts';
 import { type Receiver, startReceiver } from '../../../support/http/webhook-receiver.ts';
 import { type ApiProcess, startApi } from '../../../support/processes/api-process.ts';
-import { startSimulator } from '../../../support/processes/simulator-process.ts';
 import { until } from '../../../support/until.ts';
 
 /** Number of kills in a test, of the two processes and of the database in turn. `ALARM_KILLS=100` for a long run. */
@@ -245,80 +239,6 @@ test(`Alarms: ${KILLS} kills of two processes and the database, samples out of o
     item.peak,
   ]);
   await expectDeliveries();
-});
-
-/** Devices of the simulator, with four sensors each. */
-const FLEET = { devices: 3, sensors: 4 };
-
-/** Number of episodes of each sensor: together they last longer than all kills. */
-const EPISODES = 4 + 2 * KILLS;
-
-test(`Alarms: ${KILLS} kills of two processes and the database: exactly the alarms that the simulator caused are delivered`, async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'millrace-alarms-'));
-  const ledger = join(directory, 'ledger');
-  for (const { type, range } of COLLAR_SIGNALS)
-    await post('/alarm-rules', {
-      name: type,
-      scope: { type },
-      condition: { kind: 'above', limit: range[1] },
-      severity: 'warning',
-    });
-  // After this request a process knows the rules.
-  for (const { httpUrl } of processes) await fetch(`${httpUrl}/api/v1/alarm-rules`);
-  /** Reads the present content of the ledger. */
-  const read = async () => {
-    const found = { sent: 0, acknowledged: 0, episode: 0 };
-    for await (const { kind } of readLedger(ledger)) found[kind]++;
-    return found;
-  };
-  const counts = () => read().catch(() => ({ sent: 0, acknowledged: 0, episode: 0 }));
-  const broker = `mqtt://127.0.0.1:${settings['MQTT_PORT']}`;
-  const size = ['--devices', String(FLEET.devices), '--sensors', String(FLEET.sensors)];
-  const pace = ['--interval', '100ms', '--batch', '1s', '--seed', '1'];
-  const faults = ['--faults', `episodes=${EPISODES},late=0.2,disorder=0.3,duplicate=0.1`];
-  const simulator = startSimulator(['--broker', broker, ...size, ...pace, ...faults, '--ledger', ledger]);
-  try {
-    for (let next = 0; next < KILLS; next++) {
-      const before = (await counts()).acknowledged;
-      await until(async () => (await counts()).acknowledged >= before + 10, { withinMs: STARTS_MS });
-      await killNext();
-    }
-    const total = EPISODES * FLEET.devices * FLEET.sensors;
-    await until(async () => (await counts()).episode === total, {
-      withinMs: 600_000,
-      what: 'the last episode',
-    });
-    // The samples that were waiting for the database go out first.
-    await until(
-      async () => {
-        const { sent, acknowledged } = await counts();
-        return sent - acknowledged <= FLEET.devices;
-      },
-      { withinMs: STARTS_MS, what: 'the acknowledgements' },
-    );
-    simulator.child.kill('SIGINT');
-    const { code, summary, output } = await simulator.ended;
-    expect({ code, output, summary }).toMatchObject({ code: 0, summary: { dropped: 0, left: 0 } });
-
-    const expected: string[] = [];
-    for await (const entry of readLedger(ledger)) {
-      if (entry.kind !== 'episode') continue;
-      const { sensor, start: at, end, peak } = entry.episode;
-      expected.push(JSON.stringify([entry.device, sensor, at, end, peak]));
-    }
-    expect(expected).toHaveLength(total);
-    await expectAlarms(expected, (item) => [
-      item.device,
-      item.sensor,
-      Date.parse(item.started_at),
-      item.cleared_at && Date.parse(item.cleared_at),
-      item.peak,
-    ]);
-    await expectDeliveries();
-  } finally {
-    await simulator.kill();
-    await rm(directory, { recursive: true });
-  }
 });
 
 test('Absence alarm: both processes are killed before and after the alarm opens: one alarm, three intervals after the last sample', async () => {
