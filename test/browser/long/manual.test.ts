@@ -59,49 +59,9 @@ const QUESTIONS = [
     answer: /password_file/,
   },
   {
-    question: 'What happens when the disk is full?',
-    searches: ['disk full', 'full disk'],
-    answer: /disk is full[\s\S]*nothing is acknowledged/i,
-  },
-  {
-    question: 'What does iot_ingest_window mean?',
-    searches: ['iot_ingest_window'],
-    answer: /iot_ingest_window\s*gauge\s*Congestion window/,
-  },
-  {
     question: 'How do I load an old CSV?',
     searches: ['load CSV', 'old measurements'],
     answer: /npm run import -- kuehlhaus\.csv/,
-  },
-  {
-    question: 'How do I give a sensor a unit?',
-    searches: ['sensor unit', 'unit type'],
-    answer: /"unit": ?"/,
-  },
-  {
-    question: 'Why was my message refused?',
-    searches: ['refused message', 'error codes'],
-    answer: /not_numeric/,
-  },
-  {
-    question: 'Which time zone do times have?',
-    searches: ['timezone'],
-    answer: /time zone/i,
-  },
-  {
-    question: 'How do I use another HTTP port?',
-    searches: ['another port', 'HTTP_PORT'],
-    answer: /HTTP_PORT=\d+ npm run dev/,
-  },
-  {
-    question: 'How do I read measurements into pandas?',
-    searches: ['pandas'],
-    answer: /pd\.read_csv|pandas\.read_csv/,
-  },
-  {
-    question: 'How do I back up the database?',
-    searches: ['backup', 'back up'],
-    answer: /sctool backup|medusa backup-cluster/,
   },
   {
     question: 'Is an acknowledged sample lost when a node dies?',

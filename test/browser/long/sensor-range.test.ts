@@ -150,18 +150,6 @@ describe('Zoom from a year to a minute and back', () => {
     await dashboard.page.locator('.window-bar input[value="1y"]:focus').waitFor({ state: 'attached' });
   });
 
-  test('Sensor chart: Ctrl and mouse wheel on a live range of 5 minutes: the new range is a round 350 seconds', async () => {
-    await open('core', '?range=5m');
-    const [x, y] = (await plot()).at(0.5);
-    await dashboard.page.mouse.move(Number(x), Number(y));
-    await dashboard.page.keyboard.down('Control');
-    await dashboard.page.mouse.wheel(0, 61);
-    await dashboard.page.keyboard.up('Control');
-    await until(() => query().get('range') !== '5m', { what: 'another range' });
-    // 5 min · e^0.1525, rounded by at most 1 %.
-    expect(query().get('range')).toBe('350s');
-  });
-
   test('Sensor chart: touch screen: one finger pans the range, two fingers zoom the range', async () => {
     await open('core', '?range=1d');
     const { at } = await plot();
@@ -273,24 +261,6 @@ test('Sample table: double click on Next: the table moves from page 1 to page 2,
   await dashboard.page.getByText('10 samples on page 3').waitFor();
 });
 
-test('Sample table: the API refuses an invalid page cursor: a message is shown, and Try again leads to the first page', async () => {
-  dashboard.expectComplaints(/400/);
-  await dashboard.page.route(/\/measurements\?.*cursor=/, (route) =>
-    route.continue({
-      url: route
-        .request()
-        .url()
-        .replace(/cursor=[^&]+/, 'cursor=old'),
-    }),
-  );
-  const to = Math.floor(Date.now() / MINUTE) * MINUTE - DAY;
-  await open('core', `?from=${to - 60 * MINUTE}&to=${to}`);
-  await dashboard.page.getByRole('button', { name: 'Next' }).click();
-  await dashboard.page.getByRole('heading', { name: 'This page is no longer valid' }).waitFor();
-  await dashboard.page.getByRole('button', { name: 'Try again' }).click();
-  await dashboard.page.getByText('25 samples on page 1').waitFor();
-});
-
 test.each([
   ['CSV', 'csv', (line: string) => Number(line.split(',')[1])],
   ['NDJSON', 'ndjson', (line: string) => JSON.parse(line).value],
@@ -354,15 +324,6 @@ describe('Thresholds', () => {
     await dashboard.page.getByLabel('Low', { exact: true }).and(dashboard.page.locator(':focus')).waitFor();
     await until(() => !query().has('high') && !query().has('low'), { what: 'a clear address' });
     await until(async () => (await picture()) === plain, { what: 'a chart without lines' });
-  });
-
-  test('Chart thresholds: address with a high threshold is opened: samples above the threshold are counted', async () => {
-    await open('core', '?range=1y&high=240');
-    await dashboard.page.getByText(/\d+ of \d+ points above high/).waitFor();
-    await until(async () => (await dashboard.page.getByLabel('High').inputValue()) === '240', {
-      what: 'the typed line',
-    });
-    await dashboard.lookAt('sensor-thresholds');
   });
 });
 

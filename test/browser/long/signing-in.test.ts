@@ -66,25 +66,6 @@ test('Sign-in page: a device page is opened without a session: a token is requir
   expect(left).not.toMatch(/token|session/);
 });
 
-test('Sign-in page: the API does not answer: a message and a mark in the page title are shown until recovery', async () => {
-  const gate = await startGate(dashboard.system.httpUrl);
-  afterwards(() => gate.stop());
-  await dashboard.page.goto(gate.url);
-  await heading('Sign in').waitFor();
-  const verdict = () => dashboard.page.locator('.sign-in .verdict-line');
-  await until(async () => (await dashboard.page.title()) === 'Sign in · Millrace', { what: 'a calm title' });
-  expect(await verdict().count()).toBe(0);
-  dashboard.expectComplaints(/net::ERR_/);
-  gate.cut('refuse');
-  await verdict().getByText('The API does not answer.').waitFor();
-  await until(async () => (await dashboard.page.title()) === '(!) Sign in · Millrace', {
-    what: 'a title with a sign',
-  });
-  await dashboard.lookAt('sign-in-no-answer');
-  await gate.open();
-  await verdict().waitFor({ state: 'detached' });
-});
-
 test('Sign-out: the user signs out on the fleet page: the sign-in page is shown, and the API answers 401', async () => {
   dashboard.expectComplaints(REFUSED);
   await dashboard.visit('/');
@@ -190,19 +171,4 @@ test('Session: expired while a device page is open: the page asks for a token, t
   const seen = () => dashboard.page.getByText('77', { exact: true }).count();
   await until(async () => (await seen()) > 0, { what: 'the new value' });
   expect(new URL(dashboard.page.url()).search).toBe('?sort=name');
-});
-
-test('Session: expired during an import: after the next sign-in, the import page shows where the import stopped', async () => {
-  const { page } = dashboard;
-  // The sign-in page reads /readyz, which may answer 503 while the clock moves.
-  dashboard.expectComplaints(/status of 401|status of 503/);
-  await page.route('**/api/v1/import?*', async (route) => {
-    ahead += HOUR_MS;
-    await route.continue();
-  });
-  await startImport();
-  await heading('Sign in').waitFor();
-  await signIn(ADMIN);
-  await page.getByText('0 refused. Stopped: import the file again to go on').waitFor();
-  expect(await page.getByLabel('Device', { exact: true }).inputValue()).toBe('old-logger');
 });

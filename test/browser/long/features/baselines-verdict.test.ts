@@ -3,7 +3,6 @@ import mqtt from 'mqtt';
 import type { Page } from 'playwright-core';
 import { useCleanUps } from '../../../support/clean-ups.ts';
 import { sharedContactPoint } from '../../../support/database/engine.ts';
-import { writeUsual } from '../../../support/features/baselines.ts';
 import { type Gate, startGate } from '../../../support/http/tcp-gate.ts';
 import { startMosquitto } from '../../../support/mqtt/mosquitto.ts';
 import { publishSmallFleet, SENSORS } from '../../../support/simulator/small-fleet.ts';
@@ -11,8 +10,6 @@ import { startTestSystem } from '../../../support/system/index.ts';
 import { until } from '../../../support/until.ts';
 import { startBrowser } from '../../../support/web/browser.ts';
 import { Dashboard } from '../../../support/web/dashboard.ts';
-
-const HOUR_MS = 3_600_000;
 
 const dashboard = new Dashboard();
 let database: Gate;
@@ -185,17 +182,6 @@ describe('Verdict', () => {
     await published;
   });
 
-  test('Page header: a sensor page opens while the database does not answer: the outage is shown until recovery', async () => {
-    database.cut('silence');
-    afterwards(() => database.open());
-    await dashboard.visit('/devices/collar-2/sensors/ear');
-    await expectAlarm(/^(The database has not answered|Nothing stored) for \d+ \w+( \d+ \w+)?/);
-    await database.open();
-    await dashboard.page.locator('.value-note').waitFor();
-    await expectCalm();
-    expectComplaintsOfTheNetwork();
-  });
-
   test('Page header: the API stops: the time since the last answer of the API is shown until recovery', async () => {
     const gate = await startGate(dashboard.system.httpUrl);
     afterwards(() => gate.stop());
@@ -255,30 +241,6 @@ describe('Device', () => {
     await row.getByRole('link', { name: 'sends, but refused: 6 in 5 min' }).waitFor();
     expect(await dashboard.page.locator('table.devices .refusals').count()).toBe(1);
     await dashboard.lookAt('verdict-refused-devices');
-    expect(dashboard.takeComplaints()).toEqual([]);
-  });
-
-  test('Sensor page: the device is offline: the age of the newest value is shown, not the judgment As usual', async () => {
-    await dashboard.publish('gone-1', { sensor_id: 'ear', ts: Date.now() - 1000, value: 38 });
-    await writeUsual(dashboard.system, [{ device: 'gone-1', sensor: 'ear', mean: 38, deviation: 0.1 }]);
-    await dashboard.client.publishAsync('iot/v1/gone-1/status', 'offline', { qos: 1 });
-    await dashboard.visit('/devices/gone-1/sensors/ear');
-    await dashboard.page.getByText(/^Device offline, measured \d+ \w+ ago$/).waitFor();
-    const baseline = dashboard.page.locator('.value-note');
-    await until(async () => /Usual was 38/.test((await baseline.textContent()) ?? ''), {
-      what: 'its baseline',
-    });
-    expect(await baseline.textContent()).not.toContain('As usual');
-    await dashboard.page.locator('.now-block[data-stale="true"]').waitFor();
-    await dashboard.lookAt('verdict-offline-sensor');
-    expect(dashboard.takeComplaints()).toEqual([]);
-  });
-
-  test('Sensor page: the sensor is silent for an hour: the text is Silent for 1 h, not As usual', async () => {
-    await dashboard.publish('quiet-1', { sensor_id: 'ear', ts: Date.now() - HOUR_MS, value: 38 });
-    await dashboard.visit('/devices/quiet-1/sensors/ear');
-    await dashboard.page.getByText('Silent for 1 h').waitFor();
-    expect(await dashboard.page.locator('.value-note').textContent()).not.toContain('As usual');
     expect(dashboard.takeComplaints()).toEqual([]);
   });
 });
