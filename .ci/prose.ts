@@ -29,6 +29,8 @@ const OTHER_NAMES = new Set([
   'manager_password',
   'read_json',
   'storage_options',
+  'read_csv',
+  'superuser_password',
 ]);
 /** Prometheus adds one of these suffixes to the name of a histogram. */
 const SUFFIX = /_(?:bucket|sum|count)$/;
