@@ -2,7 +2,6 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import type { Refusals } from '../../api/store/dead-letters/writes.ts';
 import { readDeadLetters } from '../support/dead-letters.ts';
 import { expectProblem, send } from '../support/http/index.ts';
-import { startTestSystem } from '../support/system/index.ts';
 import { useDevice, useStore, useTestSystem } from '../support/system/use.ts';
 
 const DAY = 86_400_000;
@@ -152,25 +151,6 @@ describe('Replay: the age counts from the replay', () => {
     expect(answered(await replay(id))).toEqual({ status: 200, accepted: 1 });
     expect(await stored('early')).toEqual([[NOW + 600_000, 1]]);
   });
-});
-
-test('Dead letter replay: sample was refused as too_old, and HISTORY_DAYS is longer now: the sample is stored', async () => {
-  await device.birth('archive', { sensors: [{ sensor_id: 's' }] });
-  const ts = NOW - 380 * DAY;
-  await device.measure('archive', [{ sensor_id: 's', ts, value: 7 }]);
-  const id = await onlyDeadLetter('archive');
-  expectProblem(await replay(id), 422, 'refused');
-  const longer = await startTestSystem({
-    settings: { CQL_KEYSPACE: system.config.cql.keyspace, HISTORY_DAYS: '400', AUTO_REGISTER: 'false' },
-  });
-  try {
-    const answer = await send(longer.httpUrl, `/api/v1/dead-letters/${id}/replay`, { method: 'POST' });
-    expect(answered(answer)).toEqual({ status: 200, accepted: 1 });
-    const path = `/devices/archive/sensors/s/measurements?from=${ts - 1}&to=${ts + 1}`;
-    expect((await longer.get(path)).items).toEqual([{ ts: new Date(ts).toISOString(), value: 7 }]);
-  } finally {
-    await longer.halt();
-  }
 });
 
 test('Dead letter replay: message was a birth or a status: the device is registered, then online', async () => {

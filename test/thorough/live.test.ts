@@ -4,7 +4,6 @@ import { type Identity, identifyDevice } from '../../schema/ids.ts';
 import { type EventStream, openStream } from '../support/http/event-stream.ts';
 import { send } from '../support/http/index.ts';
 import { startGate } from '../support/http/tcp-gate.ts';
-import type { Json } from '../support/json.ts';
 import { readMetric } from '../support/metrics.ts';
 import { type ApiProcess, startApi } from '../support/processes/api-process.ts';
 import { useInstallation } from '../support/processes/installation.ts';
@@ -153,38 +152,6 @@ test('Live changes: HTTP process loses its broker: readers get changes from the 
   expect(reader.hasEnded()).toBe(false);
 });
 
-test('Live changes over MQTT: two sensors of a device change: one message has the items of /latest and waited_ms', async () => {
-  const client = await connectClient({ protocolVersion: 5 });
-  const messages: Array<{ topic: string; payload: Json; retain: boolean; qos: number; waited: unknown }> = [];
-  client.on('message', (topic, payload, { retain, qos, properties }) =>
-    messages.push({
-      topic,
-      payload: JSON.parse(String(payload)),
-      retain,
-      qos,
-      waited: properties?.userProperties?.['waited_ms'],
-    }),
-  );
-  await client.subscribeAsync('iot/live/+', { qos: 1 });
-  await follow(left);
-  await client.publishAsync(
-    'iot/v1/wired/measurements',
-    JSON.stringify(['s', 't'].map((sensor_id) => ({ sensor_id, ts: BASE, value: 0.5 }))),
-    { qos: 1 },
-  );
-  await until(() => messages.length > 0);
-  const { text } = await send(left.httpUrl, '/api/v1/latest?device=wired');
-  expect(messages).toEqual([
-    {
-      topic: `iot/live/${idOf('wired')}`,
-      payload: JSON.parse(text).items,
-      retain: false,
-      qos: 0,
-      waited: expect.stringMatching(/^\d+$/),
-    },
-  ]);
-});
-
 test('Live changes over MQTT: changes of a device: published only while a reader of any process follows the device', async () => {
   const client = await connectClient();
   const onWire: Set<string> = new Set();
@@ -225,27 +192,3 @@ async function latestOf(device: string): Promise<number | undefined> {
   const { text } = await send(left.httpUrl, `/api/v1/latest?device=${device}`);
   return JSON.parse(text).items[0]?.value;
 }
-
-test('Live changes over MQTT: invalid messages on the live topics: ignored and counted', async () => {
-  const client = await connectClient();
-  await measure(client, 'quiet', 1);
-  const reader = await follow(left, '?device=quiet');
-  const item = await until(() => [...reader.state().values()].find(({ device }) => device === 'quiet'));
-  const before = await ignored(left);
-  const wrong = ['', '{', '{}', '[1]', '[null]', '[{}]', JSON.stringify([{ ...item, value: '1' }])];
-  for (const payload of wrong) await client.publishAsync(`iot/live/${idOf('quiet')}`, payload);
-  // The topic of a device must not carry the changes of another device.
-  await client.publishAsync(
-    `iot/live/${idOf('quiet')}`,
-    JSON.stringify([{ ...item, device_id: idOf('other') }]),
-  );
-  await client.publishAsync('iot/live/stats/somebody', JSON.stringify({ samples_per_s: 1e9 }));
-  await client.publishAsync('iot/live/readers/somebody', '{}');
-  await until(async () => (await ignored(left)) > before + wrong.length + 2);
-  await measure(client, 'quiet', 2);
-  await until(() => received(reader).has('quiet 2'));
-  // The first value may have come before the snapshot, or after it.
-  expect([...received(reader)].filter((change) => change !== 'quiet 1')).toEqual(['quiet 2']);
-});
-
-const ignored = (api: ApiProcess) => readMetric(api, 'iot_live_messages_total{result="ignored"}');

@@ -136,34 +136,6 @@ describe('Signals', () => {
     await legend.waitFor({ state: 'detached' });
   });
 
-  test('Device charts: keyboard only: keys move the cursor from event to event and zoom; Back restores the range', async () => {
-    await dashboard.visit('/devices/hive-1?range=1h');
-    await untilDrawn();
-    // The arrow keys move from event to event: online 11 minutes ago, offline 14 minutes ago.
-    const band = charts().first();
-    await until(
-      async () => {
-        await band.press('End');
-        return (await textOf(words().first())).includes('Birth, then online');
-      },
-      { what: 'its return' },
-    );
-    await band.press('ArrowLeft');
-    await until(async () => (await textOf(words().first())).includes('Offline, after 16 min'), {
-      what: 'its end',
-    });
-    expect(await wordsOf('scale')).toMatch(/scale\s*\d\d\.\d+ kg\s*$/);
-    await charts().nth(1).press('-');
-    await until(async () => !dashboard.page.url().endsWith('range=1h'), {
-      what: 'another range in the address',
-    });
-    await dashboard.page.goBack();
-    await dashboard.page
-      .getByRole('radio', { name: '1 h', exact: true })
-      .and(dashboard.page.locator(':checked'))
-      .waitFor();
-  });
-
   test('Device charts: 60 sensors: 12 charts until the user asks for more; charts out of sight request no data', async () => {
     const sensors = Array.from({ length: 60 }, (_, index) => ({
       sensor_id: `probe-${index}`,

@@ -32,8 +32,6 @@ const dashboard = useDashboard({
 });
 
 const button = (name: string | RegExp) => dashboard.page.getByRole('button', { name });
-const focused = () => dashboard.page.evaluate(() => document.activeElement?.textContent?.trim() ?? '');
-
 /** Shifts the clock of the browser. */
 const setWrong = (wrongMs: number) =>
   dashboard.page.addInitScript((wrong) => {
@@ -87,17 +85,6 @@ describe('Invalid address', () => {
 });
 
 describe('Keyboard', () => {
-  test('Dead letters page: Next button is pressed by keyboard: the button keeps the focus on each further page', async () => {
-    await dashboard.visit('/dead-letters');
-    await button('Next').press('Enter');
-    await until(() => new URL(dashboard.page.url()).searchParams.has('cursor'), { what: 'the second page' });
-    expect(await focused()).toBe('Next');
-    await until(() => button('Next').isEnabled(), { what: 'the second page to be there' });
-    await dashboard.page.keyboard.press('Enter');
-    await until(() => button('Next').isDisabled(), { what: 'the last page' });
-    expect(await focused()).toBe('Next');
-  });
-
   test('Device retirement: the device name has extra spaces: typing the name as HTML displays it confirms', async () => {
     await dashboard.visit(`/devices/${encodeURIComponent(SPACED)}`);
     await button('Retire…').click();

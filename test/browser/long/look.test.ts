@@ -55,23 +55,6 @@ describe('Appearance', () => {
     });
   });
 
-  test('Menu of theme and time zone: opened and closed by keyboard: the theme applies, and the button has the focus again', async () => {
-    await dashboard.open({ timezoneId: 'Asia/Kolkata' });
-    const { page } = dashboard;
-    await dashboard.visit('/credentials');
-    const button = page.getByRole('button', { name: 'Theme and time zone' });
-    await button.press('Enter');
-    await page.keyboard.press('Tab');
-    await dashboard.untilFocused(page.getByRole('radio', { name: 'As the system' }));
-    await page.keyboard.press('ArrowUp');
-    await until(isDark, { what: 'the dark theme' });
-    await page.getByRole('group', { name: 'Times are shown in' }).waitFor();
-    await dashboard.expectAccessible();
-    await page.keyboard.press('Escape');
-    await page.getByRole('group', { name: 'Theme' }).waitFor({ state: 'hidden' });
-    await dashboard.untilFocused(button);
-  });
-
   test('Page header on a phone: the arrow at the right edge is pressed: the last view scrolls into view, and stays there', async () => {
     const { page } = dashboard;
     await page.setViewportSize({ width: 390, height: 844 });

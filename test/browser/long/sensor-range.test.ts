@@ -1,5 +1,3 @@
-import { readFile } from 'node:fs/promises';
-
 import { describe, expect, test } from '@jest/globals';
 import { FURNACE, publishFurnace, publishNewest } from '../../support/payloads/varied-sensors.ts';
 import { until } from '../../support/until.ts';
@@ -174,18 +172,6 @@ describe('Zoom from a year to a minute and back', () => {
     await touch('touchEnd');
     await until(() => fixedLength() < 0.35 * DAY && fixedLength() > 0.15 * DAY, { what: 'a quarter of it' });
   });
-
-  test('Sensor chart: click on the overview strip of all stored data: the chart moves to that time', async () => {
-    await open('core', '?range=1d');
-    const strip = dashboard.page.locator('.overview-strip');
-    await strip.waitFor();
-    const box = await strip.boundingBox();
-    await strip.click({ position: { x: Number(box?.width) / 4, y: 10 } });
-    await until(() => fixedLength() === DAY, { what: 'a day of long ago' });
-    const days = (Date.now() - Date.parse(String(query().get('to')))) / DAY;
-    expect(days).toBeGreaterThan(260);
-    expect(days).toBeLessThan(280);
-  });
 });
 
 test('Sensor chart: arrow keys: screen readers announce value and time of the sample at the cursor', async () => {
@@ -208,19 +194,6 @@ test('Sensor chart: arrow keys: screen readers announce value and time of the sa
   await until(async () => (await readout.textContent()) === newest, { what: 'the newest again' });
 });
 
-test('Sensor page: a new highest sample arrives: statistics and first row of the sample table show its value', async () => {
-  await open('core', '?range=6h');
-  await until(async () => (await samplesSaid()) > 0, { what: 'statistics' });
-  const before = await samplesSaid();
-  const ts = Date.now() + 500;
-  await dashboard.publish(FURNACE, { sensor_id: 'core', ts, value: 345.5 });
-  await until(async () => /Highest\s*345\.50/.test(await textOf('.range-figures')), {
-    what: 'the new highest',
-  });
-  expect(await samplesSaid()).toBeGreaterThanOrEqual(before);
-  await dashboard.page.locator('table.samples tbody tr').first().getByText('345.50').waitFor();
-});
-
 test('Sample table: 60 samples: three pages by Next, Previous and First; Oldest first reverses the order', async () => {
   const to = Math.floor(Date.now() / MINUTE) * MINUTE - DAY;
   await open('core', `?from=${to - 60 * MINUTE}&to=${to}`);
@@ -241,47 +214,6 @@ test('Sample table: 60 samples: three pages by Next, Previous and First; Oldest 
     what: 'the oldest',
   });
 });
-
-test('Sample table: double click on Next: the table moves from page 1 to page 2, not to page 3', async () => {
-  let release = () => {};
-  const released = new Promise((resolve) => {
-    release = () => resolve(null);
-  });
-  await dashboard.page.route(/\/measurements\?.*cursor=/, async (route) => {
-    await released;
-    await route.continue();
-  });
-  const to = Math.floor(Date.now() / MINUTE) * MINUTE - DAY;
-  await open('core', `?from=${to - 60 * MINUTE}&to=${to}`);
-  await dashboard.page.getByText('25 samples on page 1').waitFor();
-  await dashboard.page.getByRole('button', { name: 'Next' }).dblclick();
-  await dashboard.page.getByText('25 samples on page 2').waitFor();
-  release();
-  await dashboard.page.getByRole('button', { name: 'Next', disabled: false }).click();
-  await dashboard.page.getByText('10 samples on page 3').waitFor();
-});
-
-test.each([
-  ['CSV', 'csv', (line: string) => Number(line.split(',')[1])],
-  ['NDJSON', 'ndjson', (line: string) => JSON.parse(line).value],
-])(
-  'Sample download as %s: the downloaded file holds all 600 samples of the chosen range',
-  async (label, extension, read) => {
-    const to = Math.floor(Date.now() / MINUTE) * MINUTE - DAY;
-    await open('core', `?from=${to - 600 * MINUTE}&to=${to}`);
-    const [download] = await Promise.all([
-      dashboard.page.waitForEvent('download'),
-      dashboard.page.getByRole('link', { name: label, exact: true }).click(),
-    ]);
-    expect(download.suggestedFilename()).toBe(`${FURNACE}_core.${extension}`);
-    const lines = (await readFile(await download.path(), 'utf8'))
-      .split('\n')
-      .filter((line) => /\d/.test(line));
-    expect(lines).toHaveLength(600);
-    expect(lines.map(read).every((value) => value > 150 && value < 300)).toBe(true);
-    await until(async () => (await samplesSaid()) === 600, { what: 'the same number on the page' });
-  },
-);
 
 describe('Thresholds', () => {
   test('Chart thresholds: typed by the user: drawn as lines, samples beyond are counted, and the sensor keeps the thresholds', async () => {

@@ -97,37 +97,6 @@ test('Sign-out and sign-in: two tabs are open: the other tab follows', async () 
   await untilLive();
 });
 
-/** Signs in, and imports a file. */
-async function startImport() {
-  const { page } = dashboard;
-  await dashboard.visit('/import');
-  await signIn(ADMIN);
-  const buffer = Buffer.from('ts,temperature\n2026-11-21T00:00:00Z,1\n');
-  await page.locator('input[type=file]').setInputFiles({ name: 'old.csv', mimeType: 'text/csv', buffer });
-  await page.getByLabel('Device', { exact: true }).fill('old-logger');
-  await page.getByRole('button', { name: 'Import', exact: true }).click();
-}
-
-test('Sign-out: an import is running: no further piece is imported, and the import page of the next user is empty', async () => {
-  const { page } = dashboard;
-  dashboard.expectComplaints(REFUSED);
-  let pieces = 0;
-  // The API never answers a piece of the import.
-  await page.route('**/api/v1/import?*', () => void pieces++);
-  await startImport();
-  await page.getByRole('progressbar', { name: 'Share of the file' }).waitFor();
-  await until(async () => pieces === 1, { what: 'the piece' });
-  await page.getByRole('button', { name: 'Sign out' }).click();
-  await heading('Sign in').waitFor();
-
-  await signIn(READER);
-  await heading('Import').waitFor();
-  await page.getByText('Drop a file here, or click to choose one.').waitFor();
-  expect(await page.getByLabel('Device', { exact: true }).inputValue()).toBe('');
-  expect(await page.getByRole('progressbar', { name: 'Share of the file' }).count()).toBe(0);
-  expect(await page.getByText('Stopped: import the file again').count()).toBe(0);
-});
-
 test('Session with the scope read: buttons Retire and Replay, which need the scope admin: disabled, with the reason', async () => {
   await dashboard.visit('/devices/boiler');
   await signIn(READER);

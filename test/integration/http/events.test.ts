@@ -50,11 +50,6 @@ test('Device events: two processes write the same event: one event is listed', a
   expect((await system.get('/devices/twin/events')).items).toEqual([{ ts: iso(now), kind: 'birth' }]);
 });
 
-test('Device events: device sends measurements only: the list is empty', async () => {
-  await client.send('mute', 'measurements', { sensor_id: 's', ts: now, value: 1 });
-  expect(await system.get('/devices/mute/events')).toEqual({ items: [], next: null });
-});
-
 test('Device events: unknown device answers 404, reversed range answers 400', async () => {
   expectProblem(await send(system.httpUrl, '/api/v1/devices/nobody/events'), 404, 'not_found');
   const reversed = '/api/v1/devices/door/events?from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z';

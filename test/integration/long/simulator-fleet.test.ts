@@ -1,7 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { steadyPort } from '../../../infra/engine/ports.ts';
 import { describeDevices } from '../../../simulator/fleet/devices.ts';
-import { startMosquitto } from '../../support/mqtt/mosquitto.ts';
 import { resolveSenml } from '../../support/payloads/senml-resolver.ts';
 import { useSimulations } from '../../support/simulator/simulations.ts';
 
@@ -113,42 +111,9 @@ test('Simulator: MQTT broker restarts: every sample is acknowledged, and each de
   expect(context.collector.of('status', 'collar-0001').at(-1)?.payload.session).toBe(second?.payload.session);
 });
 
-test('Simulator: MQTT broker is unreachable: the oldest batches are dropped and counted, and the exit code is 72', async () => {
-  const closedPort = `mqtt://127.0.0.1:${await steadyPort()}`;
-  const simulator = simulate(['--devices', '2', '--duration', '2s', '--buffer', '3'], closedPort);
-  const { code, output, summary } = await simulator.ended;
-  expect(code).toBe(72);
-  expect(output).toContain('No measurement was acknowledged');
-  const { made = 0, dropped = 0, left = 0 } = summary ?? {};
-  expect(dropped).toBeGreaterThan(0);
-  expect(made).toBe(dropped + left);
-  // The buffer keeps 3 batches of 4 measurements from at most 4 sensors of 2 devices.
-  expect(left).toBeLessThanOrEqual(3 * 4 * 4 * 2);
-});
-
 test('Simulator: the parent process disconnects: the simulator ends', async () => {
   const simulator = simulate(['--devices', '1']);
   await context.collector.until(() => context.collector.of('measurements').length >= 1);
   simulator.child.disconnect();
   expect((await simulator.ended).code).toBe(0);
-});
-
-test('Simulator: MQTT password is wrong: prints one message that names MQTT_USERNAME', async () => {
-  const broker = await startMosquitto({ users: { operator: 'right' } });
-  try {
-    const flags = ['--broker', broker.url, '--devices', '5'];
-    const wrong = context.start(flags, { MQTT_USERNAME: 'operator', MQTT_PASSWORD: 'wrong' });
-    const { code, output } = await wrong.ended;
-    expect(code).toBe(72);
-    expect(output.match(/refuses us/g)).toHaveLength(1);
-    expect(output).toContain('MQTT_USERNAME');
-
-    const right = context.start([...flags, '--duration', '1s'], {
-      MQTT_USERNAME: 'operator',
-      MQTT_PASSWORD: 'right',
-    });
-    expect((await right.ended).code).toBe(0);
-  } finally {
-    await broker.remove();
-  }
 });

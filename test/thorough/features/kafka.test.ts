@@ -253,24 +253,3 @@ test('KafkaSender: concurrent callers, one partition: the topic has each record 
   const read = (await readTopic(kafka.address, topic)).map(({ value }) => String(value));
   expect(read).toEqual(values.flat());
 });
-
-test('KafkaSender: a topic is missing: the log names the topic and the command; the record arrives after the topic is created', async () => {
-  const topic = 'out.missing.v1';
-  const reasons: string[] = [];
-  const logger = pino({}, { write: (line) => void reasons.push(JSON.parse(line).reason) });
-  const sender = new KafkaSender({
-    options: { clientId: 'test', bootstrapBrokers: [kafka.address] },
-    logger,
-    onSent: () => {},
-    onFailure: () => {},
-  });
-  const sent = sender.send([{ topic, key: Buffer.from('k'), value: Buffer.from('1'), headers: new Map() }]);
-  await until(() => reasons.length > 0, { what: 'a warning' });
-  expect(reasons[0]).toBe(`Unknown topic ${topic}. Run: npm run stream -- init`);
-  const admin = new Admin({ clientId: 'test', bootstrapBrokers: [kafka.address] });
-  await admin.createTopics({ topics: [topic], partitions: 1, replicas: 1 });
-  await admin.close();
-  expect(await sent).toBe(true);
-  await sender.stop();
-  expect((await readTopic(kafka.address, topic)).map(({ value }) => String(value))).toEqual(['1']);
-});

@@ -83,23 +83,3 @@ test('Congestion window: one request at a time, and five requests for each messa
   }
   expect(await readMetric(system, 'iot_ingest_in_flight')).toBe(0);
 });
-
-test('Congestion window: more requests than permits: the size of the window changes', async () => {
-  const system = await startTestSystem();
-  afterwards(() => system.stop());
-  const device = await connectDevice(system);
-  afterwards(() => device.end());
-  const first = await readMetric(system, 'iot_ingest_window');
-  let sent = 0;
-  await until(
-    async () => {
-      const ts = Date.now();
-      const messages = Array.from({ length: 200 }, () =>
-        device.measure(`device-${sent++}`, [{ sensor_id: 's', ts, value: 1 }]),
-      );
-      await Promise.all(messages);
-      return (await readMetric(system, 'iot_ingest_window')) !== first;
-    },
-    { what: 'a window that moves' },
-  );
-});

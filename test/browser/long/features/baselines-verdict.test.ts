@@ -154,34 +154,6 @@ describe('Verdict', () => {
     await published;
   });
 
-  test('Alarms, changes and device list: database does not answer: each page shows the time of its values, and no all-clear', async () => {
-    const views = ['/alarms', '/changes', '/?show=devices'];
-    const opened = [];
-    for (const path of views) {
-      const { page, close } = await dashboard.browser.open();
-      afterwards(close);
-      await page.goto(dashboard.system.httpUrl + path);
-      opened.push(page);
-    }
-    const [alarms, changes, devices] = opened;
-    await alarms?.getByText('No alarm is open').waitFor();
-    await changes?.getByRole('heading', { name: 'Devices that came or went' }).waitFor();
-    const states = (isStale: boolean) => devices?.locator(`.state[data-stale="${isStale}"]`);
-    await states(false)?.first().waitFor();
-
-    database.cut('silence');
-    afterwards(() => database.open());
-    const published = dashboard.publish('collar-4', { sensor_id: 'ear', ts: Date.now(), value: 39 });
-    for (const page of opened) {
-      await page.getByText(/^The values are from \d\d:\d\d:\d\d\.$/).waitFor();
-    }
-    await alarms?.getByText('No alarm was open').waitFor();
-    await states(true)?.first().waitFor();
-    expect(await states(false)?.count()).toBe(0);
-    await database.open();
-    await published;
-  });
-
   test('Page header: the API stops: the time since the last answer of the API is shown until recovery', async () => {
     const gate = await startGate(dashboard.system.httpUrl);
     afterwards(() => gate.stop());

