@@ -52,7 +52,7 @@ const otherSuites = (...flags: string[]): Step => ({
   isSuite: true,
 });
 
-/** The steps of a group run beside each other: one of them leaves a processor idle for most of its time. */
+/** The steps of a group run at the same time: one of them leaves a processor idle for most of its time. */
 type Group = Step[];
 
 const gate = (seeds: KnownSeed[]): Group[] => [

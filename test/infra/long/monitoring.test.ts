@@ -1,9 +1,13 @@
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { createMetrics } from '../../../api/observability/metrics.ts';
 import { ensurePython, readYaml } from '../../../infra/python/ensure.ts';
+import { useCleanUps } from '../../support/clean-ups.ts';
 import { documentedMetrics } from '../../support/documents/metrics-page.ts';
 import type { Json } from '../../support/json.ts';
 import { logqlErrors } from '../../support/monitoring/logql.ts';
@@ -12,9 +16,10 @@ import { SCYLLA_METRICS } from '../../support/monitoring/scylla-metrics.ts';
 
 // The tools of Prometheus and Alertmanager test the rules. The grammars of their editors parse the expressions.
 
+const afterwards = useCleanUps();
 const run = promisify(execFile);
 const HOME = 'infra/monitoring';
-const RULE_TESTS = 'test/infra/monitoring/alerts.test.yml';
+
 const INSTALLS_MS = 180_000;
 
 type Rule = {
@@ -27,7 +32,14 @@ type Rule = {
 
 let rules: Rule[];
 let logRules: Rule[];
-let ruleTests: { tests: Array<{ alert_rule_test: Array<{ alertname: string; exp_alerts: unknown[] }> }> };
+/** A row of `alerts`: time, alert, and the labels and summary with which it fires. */
+type Case = {
+  name: string;
+  interval?: string;
+  series: Record<string, string>;
+  alerts: Array<[string, string, object?, string?]>;
+};
+let cases: Case[];
 
 beforeAll(async () => {
   const python = await ensurePython({ dataDir: process.env['DATA_DIR'] ?? '.data', onStatus: () => {} });
@@ -39,8 +51,24 @@ beforeAll(async () => {
   };
   rules = await rulesIn(`${HOME}/prometheus/rules`);
   logRules = await rulesIn(`${HOME}/loki/rules/fake`);
-  ruleTests = await readYaml(python, RULE_TESTS);
+  cases = await readYaml(python, 'test/infra/monitoring/alerts.yml');
 }, INSTALLS_MS);
+
+/** @returns the case as promtool reads it */
+const ruleTest = ({ name, interval = '15s', series, alerts }: Case) => ({
+  name,
+  interval,
+  input_series: Object.entries(series).map(([series, values]) => ({ series, values })),
+  alert_rule_test: alerts.map(([at, alert]) => ({
+    eval_time: at,
+    alertname: alert,
+    exp_alerts: alerts.flatMap(([sameAt, name, exp_labels, summary]) => {
+      if (sameAt !== at || name !== alert || !exp_labels) return [];
+      const runbook = `docs/how-to/respond-to-alerts.md#${alert.toLowerCase()}`;
+      return [{ exp_labels, exp_annotations: { summary, runbook } }];
+    }),
+  })),
+});
 
 /** @returns the metrics of Node.js, which are the same in every process */
 const nodeMetrics = (): string[] =>
@@ -80,14 +108,21 @@ describe('Prometheus', () => {
   });
 
   test('Prometheus: test cases of the alerts: each alert fires exactly when its test case expects it', async () => {
-    const { stdout } = await run('promtool', ['test', 'rules', RULE_TESTS]);
+    const rule_files = ['recording', 'alerts'].map((name) => resolve(`${HOME}/prometheus/rules/${name}.yml`));
+    const file = join(await mkdtemp(join(tmpdir(), 'millrace-rules-')), 'tests.json');
+    afterwards(() => rm(dirname(file), { recursive: true }));
+    await writeFile(
+      file,
+      JSON.stringify({ rule_files, evaluation_interval: '15s', tests: cases.map(ruleTest) }),
+    );
+    const { stdout } = await run('promtool', ['test', 'rules', file]);
     expect(stdout).toContain('SUCCESS');
     // promtool computes for a minute on a quiet core, and shares it on a busy machine.
   }, 600_000);
 
   test('Prometheus: test cases of the alerts: each alert has a case where it fires and a case where it does not', () => {
-    const tested = ruleTests.tests.flatMap(({ alert_rule_test }) =>
-      alert_rule_test.map(({ alertname, exp_alerts }) => `${alertname} ${exp_alerts.length > 0}`),
+    const tested = cases.flatMap(({ alerts }) =>
+      alerts.map(([, name, labels]) => `${name} ${labels !== undefined}`),
     );
     const alerts = rules.flatMap(({ alert }) => (alert ? [`${alert} true`, `${alert} false`] : []));
     expect([...new Set(tested)].sort()).toEqual(alerts.sort());
