@@ -112,19 +112,6 @@ test('Ingest figures: two HTTP processes: each returns the figures of all proces
   }
 });
 
-test('Process health: two HTTP processes: each reports the health of all processes', async () => {
-  const readers = await Promise.all([follow(left, '?device=busy'), follow(right, '?device=busy')]);
-  const healthOf = (reader: EventStream) => newest(reader)?.health ?? [];
-  await until(() => readers.every((reader) => healthOf(reader).length === 3));
-  for (const reader of readers) {
-    const roles = healthOf(reader).map(({ role }: { role: string }) => role);
-    expect(roles.sort()).toEqual(['http', 'http', 'ingest']);
-    for (const { checks, unanswered_ms } of healthOf(reader)) {
-      expect([checks.database, unanswered_ms]).toEqual([{ ok: true, message: 'answers' }, 0]);
-    }
-  }
-});
-
 test('Live changes: HTTP process loses its broker: readers get changes from the database, and the process stays ready', async () => {
   const gate = await startGate(broker().url);
   afterwards(() => gate.stop());

@@ -89,28 +89,6 @@ test('Simulator: process is killed: the last will of each device has the session
   }
 });
 
-test('Simulator: MQTT broker restarts: every sample is acknowledged, and each device begins a later session', async () => {
-  const simulator = simulate(['--devices', '4']);
-  await context.collector.until(() => context.collector.of('measurements').length >= 12);
-  await context.broker.stop();
-  await context.broker.start();
-  await context.collector.until(() => context.collector.of('birth').length === 8);
-  const before = context.collector.of('measurements').length;
-  await context.collector.until(() => context.collector.of('measurements').length >= before + 8);
-  simulator.child.kill('SIGTERM');
-  const { code, summary } = await simulator.ended;
-  expect(code).toBe(0);
-  expect(summary).toMatchObject({ acknowledged: summary?.made, dropped: 0, left: 0 });
-  await context.collector.until(() => count(receivedSamples()) === summary?.made);
-  expectValuesOfSeed(4);
-  const [first, second] = context.collector.of('birth', 'collar-0001');
-  expect(second?.payload.session).toBeGreaterThan(first?.payload.session);
-  await context.collector.until(
-    () => context.collector.of('status', 'collar-0001').at(-1)?.payload.state === 'offline',
-  );
-  expect(context.collector.of('status', 'collar-0001').at(-1)?.payload.session).toBe(second?.payload.session);
-});
-
 test('Simulator: the parent process disconnects: the simulator ends', async () => {
   const simulator = simulate(['--devices', '1']);
   await context.collector.until(() => context.collector.of('measurements').length >= 1);

@@ -63,23 +63,3 @@ test('Congestion window: messages wait for a permit: waiting messages of the sam
   expect(stored).toHaveLength(16);
   expect(await system.all(`/devices/two/sensors/s/measurements?from=${base}&order=asc`)).toHaveLength(6);
 });
-
-test('Congestion window: one request at a time, and five requests for each message: all samples are stored', async () => {
-  const { system, device } = await startNarrow();
-  const base = Math.floor(Date.now() / HOUR_MS) * HOUR_MS;
-  const hours = [1, 2, 3, 4, 5].map((hour) => base - hour * HOUR_MS);
-  const count = 40;
-  await Promise.all(
-    Array.from({ length: count }, (_, i) =>
-      device.measure(
-        `wide-${i % 8}`,
-        hours.map((hour) => ({ sensor_id: 's', ts: hour + i, value: i })),
-      ),
-    ),
-  );
-  for (let i = 0; i < 8; i++) {
-    const stored = await system.all(`/devices/wide-${i}/sensors/s/measurements?from=${base - 6 * HOUR_MS}`);
-    expect(stored).toHaveLength((count / 8) * hours.length);
-  }
-  expect(await readMetric(system, 'iot_ingest_in_flight')).toBe(0);
-});

@@ -153,24 +153,3 @@ test('Kafka output: topic of batches is missing: events continue, the backlog is
   );
   expect(times.size).toBe(from);
 });
-
-test('Kafka output: lost records of a device are larger than one request: every sample is sent after its hour has closed', async () => {
-  await remove('batches');
-  await make('batches', { 'max.message.bytes': '100000' });
-  const hour = newHour();
-  for (let from = 0; from < 10_000; from += 500) {
-    const samples = Array.from({ length: 500 }, (_, index) => ({
-      sensor_id: 's',
-      ts: hour + from + index,
-      value: Math.random(),
-    }));
-    const response = await silent.post('/measurements?device=large', samples);
-    expect(response.status).toBe(200);
-  }
-  await closeHour(hour);
-  const records = (await recordsOf('batches')).filter(({ device }) => device === 'large');
-  const times = records.flatMap(({ sensors }) =>
-    sensors.flatMap(({ samples }: { samples: [number, number][] }) => samples.map(([ts]) => ts)),
-  );
-  expect(times).toEqual(Array.from({ length: 10_000 }, (_, index) => hour + index));
-});
