@@ -15,7 +15,7 @@ export const SECONDS: Record<string, number> = {
   'thorough/drain.test.ts': 40,
   'thorough/puback.test.ts': 35,
   'integration/features/alarms.test.ts': 30,
-  'thorough/live.test.ts': 30,
+  'thorough/live.test.ts': 15,
   'browser/sensor.test.ts': 25,
   'thorough/subscriber.test.ts': 25,
   'integration/features/dead-letters/routes.test.ts': 20,

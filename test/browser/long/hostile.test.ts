@@ -97,13 +97,11 @@ describe('Keyboard', () => {
 
 test('Dashboard view: rendering throws an error: a message with Try again is shown, and other views can be opened', async () => {
   await dashboard.page.addInitScript(() => {
-    Object.defineProperty(window, 'ResizeObserver', {
-      value: class {
-        constructor() {
-          throw new Error('broken on purpose');
-        }
-      },
-    });
+    const { observe } = ResizeObserver.prototype;
+    ResizeObserver.prototype.observe = function (element) {
+      if (element.closest('main')) throw new Error('broken on purpose');
+      observe.call(this, element);
+    };
   });
   await dashboard.visit('/');
   await dashboard.page.getByRole('alert').getByRole('button', { name: 'Try again' }).waitFor();

@@ -59,10 +59,16 @@ describe('Appearance', () => {
     const { page } = dashboard;
     await page.setViewportSize({ width: 390, height: 844 });
     await dashboard.visit('/');
-    await page.locator('.navigation-more[data-side="right"]').click();
-    await until(async () => Number((await partsOf('.navigation-manual'))[0]?.right) <= 390, {
-      what: 'the last view within the screen',
-    });
+    const ARROW = '.navigation-more[data-side="right"]';
+    await page.locator(ARROW).waitFor();
+    await until(
+      async () => {
+        // A click of Playwright would first scroll the row to the arrow.
+        await page.evaluate((arrow) => document.querySelector<HTMLElement>(arrow)?.click(), ARROW);
+        return Number((await partsOf('.navigation-manual'))[0]?.right) <= 390;
+      },
+      { what: 'the last view within the screen' },
+    );
     await page.locator('.navigation-more[data-side="left"]').waitFor();
     // A number in a link grows. The row stays where the user scrolled it.
     const moved = await page.locator('.navigation').evaluate(async (row) => {
