@@ -85,18 +85,6 @@ test.each([
   },
 );
 
-test('HTTP submission: the database refuses the samples: the result is 0 accepted, with code rejected', async () => {
-  const pipeline = await start();
-  const elements: Element[] = [
-    ['a', NOW, 1],
-    ['a', NOW + 1, POISON],
-  ];
-  expect(await pipeline.submit('d', asJson(elements))).toMatchObject({
-    accepted: 0,
-    refused: [{ index: -1, code: 'rejected' }],
-  });
-});
-
 test('HTTP submission for several devices: the database refuses one of three samples: all three count as refused, none as merged', async () => {
   const pipeline = await start();
   const result = await pipeline.ingest.submitBatches(

@@ -72,10 +72,6 @@ test.each([
   });
 });
 
-test('CSV replay: the file does not exist: a usage error is thrown', async () => {
-  await expect(surveyFile(join(directory, 'none.csv'))).rejects.toMatchObject({ code: 'usage' });
-});
-
 test('CSV replay: a file with unusable rows and cells: usable rows become batches, and unusable ones are counted', async () => {
   const path = file(
     '\uFEFFat,a,b\n2020-01-01T00:00:00,1,2\n2020-01-01T00:00:01,,x\n,7,7\n2020-01-01T00:00:01,5,6\n2020-01-01T00:00:02,3\n',

@@ -1,13 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import {
-  greaterValue,
-  mergeSeries,
-  type Series,
-  sortKeepLast,
-  sortMerge,
-} from '../../../../schema/packed/series.ts';
-import { anyValue, arrivals, sortedSeries } from './arbitraries.ts';
+import { greaterValue, mergeSeries, type Series, sortMerge } from '../../../../schema/packed/series.ts';
+import { arrivals, sortedSeries } from './arbitraries.ts';
 
 /** @returns its 8 big-endian bytes in hex, so that strings compare like unsigned bytes */
 function bytesOf(value: number): string {
@@ -39,15 +33,6 @@ const FEW = { min: 1_795_251_600_000, max: 1_795_251_600_030 };
 const anySeries = sortedSeries({ ...FEW, maxLength: 20 });
 const manySeries = fc.array(anySeries, { maxLength: 12 });
 
-test('Merge of samples: two values for one time: the value with the greater bytes is kept', () => {
-  fc.assert(
-    fc.property(anyValue, anyValue, (a, b) => {
-      const greater = bytesOf(a) > bytesOf(b) ? a : b;
-      expect(Object.is(greaterValue(a, b), greater)).toBe(true);
-    }),
-  );
-});
-
 test.each([
   [0, -0, -0],
   [5, -1, -1],
@@ -70,17 +55,6 @@ test('Merge of samples: samples in random order: sorted and merged as by brute f
       const expected = bruteForce([{ times, values }]);
       expect(samplesOf(merged)).toEqual(expected.samples);
       expect(merged.conflicts).toBe(expected.conflicts);
-    }),
-  );
-});
-
-test('Merge of samples: samples of one message: the last value of each time is kept', () => {
-  fc.assert(
-    fc.property(arrivals(FEW), ({ times, values }) => {
-      const last = new Map(Array.from(times, (time, index) => [time, bytesOf(Number(values[index]))]));
-      const sorted = sortKeepLast(times, values);
-      expect(samplesOf(sorted)).toEqual([...last].sort(([a], [b]) => a - b));
-      expect(sorted.conflicts).toBe(sortMerge(times, values).conflicts);
     }),
   );
 });
@@ -156,9 +130,4 @@ test('Merge of samples: random series: the merge is commutative, associative and
       expect(samplesOf(mergeSeries([left, b]))).toEqual(samplesOf(left));
     }),
   );
-});
-
-test('Merge of samples: 5,000 rows of one sample each: merged in order of time', () => {
-  const list = Array.from({ length: 5000 }, (_, i) => ({ times: [(i * 7919) % 5000], values: [i] }));
-  expect([...mergeSeries(list).times]).toEqual(list.map((_, i) => i));
 });
