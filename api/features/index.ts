@@ -43,7 +43,18 @@ export const FEATURES: Feature[] = [
   sparkplugFeature,
 ];
 
-export const CONTRACTS: Contract[] = [CORE_CONTRACT, ...FEATURES];
+const { routes: coreRoutes = [], ...coreContract } = CORE_CONTRACT;
+
+/** The routes of the core, with the formats that features add. */
+const extendedRoutes = coreRoutes.map((route) => ({
+  ...route,
+  operation: FEATURES.reduce(
+    (operation, { formats }) => formats?.[operation.id]?.describe(operation) ?? operation,
+    route.operation,
+  ),
+}));
+
+export const CONTRACTS: Contract[] = [{ ...coreContract, routes: extendedRoutes }, ...FEATURES];
 
 export const ROUTES: Route[] = CONTRACTS.flatMap(({ routes = [] }) => routes);
 

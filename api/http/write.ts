@@ -1,6 +1,9 @@
 import type { Response } from 'express';
 import { flushCompressed } from './compression.ts';
 
+/** In characters. Smaller writes would cost more than formatting their content. */
+export const CHUNK = 64 * 1024;
+
 /** No faster than the client reads: a write resolves when the response accepts more. latin1 is faster for ASCII. */
 export function createWrite(
   res: Response,
@@ -21,4 +24,30 @@ export function createWrite(
     });
     signal.throwIfAborted();
   };
+}
+
+/**
+ * It sends nothing before the first items are read. So if that read fails, the answer can still be a problem document. `pieces`: items as
+ * JSON.
+ */
+export async function sendPieces(
+  res: Response,
+  { begin, end, signal }: { begin: string; end: string; signal: AbortSignal },
+  pieces: AsyncIterable<Iterable<string>>,
+) {
+  const write = createWrite(res, signal, 'utf8');
+  let text = begin;
+  let separator = '';
+  for await (const some of pieces) {
+    for (const piece of some) {
+      text += separator + piece;
+      separator = ',';
+      if (text.length < CHUNK) continue;
+      if (!res.headersSent) res.type('json');
+      await write(text);
+      text = '';
+    }
+  }
+  if (!res.headersSent) res.type('json');
+  res.end(text + end);
 }

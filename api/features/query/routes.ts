@@ -2,7 +2,6 @@ import type { RequestHandler } from 'express';
 import { z } from 'zod';
 import { parseDuration } from '../../../common/durations.ts';
 import { MillraceError } from '../../../common/errors.ts';
-import { COLUMN_FORMATS } from '../../columns/index.ts';
 import type { FeatureContext } from '../../feature.ts';
 import type { CalendarUnit, Grid } from '../../history/reading/grid.ts';
 import {
@@ -16,20 +15,11 @@ import {
   wholeGrid,
 } from '../../history/reading/index.ts';
 import type { Operation } from '../../http/contract/operation.ts';
-import {
-  abortOnClose,
-  cutRange,
-  exportType,
-  fields,
-  hasColumns,
-  json,
-  readQuery,
-  selectSensors,
-  sendEncoded,
-  sendTable,
-} from '../../http/index.ts';
+import { abortOnClose, cutRange, fields, json, readQuery, selectSensors } from '../../http/index.ts';
 import type { ConcurrencyLimit } from '../../http/long-requests.ts';
 import type { Route } from '../../http/route.ts';
+import { COLUMN_FORMATS } from '../shared/columns/index.ts';
+import { fileType, hasColumns, sendEncoded, sendTable } from '../shared/files/index.ts';
 import {
   type AlignedShape,
   columnsOf,
@@ -171,7 +161,7 @@ export const getQuery =
     }
 
     const limit = deps.queries;
-    const file = exportType(req, format === 'rows' ? 'json' : format);
+    const file = fileType(req, format === 'rows' ? 'json' : format);
     res.vary('Accept');
     const table = (signal: AbortSignal) => tableRows(read(signal), shape);
     if (file !== null && hasColumns(file)) {

@@ -1,4 +1,4 @@
-import type { Numbers } from '../../schema/packed/series.ts';
+import type { Numbers } from '../../../../schema/packed/series.ts';
 
 export interface Labels {
   /** the name of the device, or its id if it has no name */

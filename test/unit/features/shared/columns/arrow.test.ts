@@ -1,8 +1,8 @@
 import { buffer } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
 import { RecordBatchReader, tableFromIPC } from 'apache-arrow';
-import { encodeArrow } from '../../../api/columns/arrow.ts';
-import { each, HARD_VALUES, labelsNamed, samplesOf } from '../../support/payloads/export-samples.ts';
+import { encodeArrow } from '../../../../../api/features/shared/columns/arrow.ts';
+import { each, HARD_VALUES, labelsNamed, samplesOf } from '../../../../support/features/labeled-samples.ts';
 
 const BEGIN = Date.UTC(2026, 10, 21);
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { csvCell } from '../../../api/http/tables.ts';
+import { csvCell } from '../../../../../api/features/shared/files/answers.ts';
 
 test.each([
   [null, ''],

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { fileName } from '../../../api/http/export.ts';
+import { fileName } from '../../../../api/features/export/samples.ts';
 
 const ids = { deviceId: 'd-id', sensorId: 's-id' };
 

@@ -2,9 +2,9 @@ import { buffer } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
-import { encodeParquet } from '../../../api/columns/parquet.ts';
-import type { Samples } from '../../../api/columns/rows.ts';
-import { each, HARD_VALUES, labelsNamed, samplesOf } from '../../support/payloads/export-samples.ts';
+import { encodeParquet } from '../../../../../api/features/shared/columns/parquet.ts';
+import type { Samples } from '../../../../../api/features/shared/columns/rows.ts';
+import { each, HARD_VALUES, labelsNamed, samplesOf } from '../../../../support/features/labeled-samples.ts';
 
 const HOUR = 3_600_000;
 const BEGIN = Date.UTC(2026, 10, 21);

@@ -1,16 +1,17 @@
 import { createServer } from 'node:http';
 import { expect, test } from '@jest/globals';
 import express from 'express';
-import { listSensors, readSensors } from '../../../api/columns/index.ts';
-import { createReading } from '../../../api/history/reading/index.ts';
-import { createCursors } from '../../../api/http/cursor.ts';
-import { getMeasurements, getSeries } from '../../../api/http/routes/measurements.ts';
-import { createMetrics } from '../../../api/observability/metrics.ts';
-import { useCleanUps } from '../../support/clean-ups.ts';
-import { HeldWrites } from '../../support/database/held-writes.ts';
-import { listening } from '../../support/http/listening.ts';
-import { startMemoryPipeline } from '../../support/system/memory-pipeline.ts';
-import { until } from '../../support/until.ts';
+import type { Formats } from '../../../../api/feature.ts';
+import { FORMATS } from '../../../../api/features/export/formats.ts';
+import { listSensors, readSensors } from '../../../../api/features/shared/columns/index.ts';
+import { createReading } from '../../../../api/history/reading/index.ts';
+import { createCursors } from '../../../../api/http/cursor.ts';
+import { getMeasurements, getSeries } from '../../../../api/http/routes/measurements.ts';
+import { useCleanUps } from '../../../support/clean-ups.ts';
+import { HeldWrites } from '../../../support/database/held-writes.ts';
+import { listening } from '../../../support/http/listening.ts';
+import { startMemoryPipeline } from '../../../support/system/memory-pipeline.ts';
+import { until } from '../../../support/until.ts';
 
 const NOW = Date.UTC(2026, 10, 25, 12, 30);
 const clock = () => NOW;
@@ -32,7 +33,6 @@ test('Newest samples: samples are committed and latest is not yet written: pages
   const points = (_res: unknown, work: () => Promise<void>) => work();
   const limits = { exports: free, series: free, points };
   const cursors = createCursors({ secret: 'a secret', clock });
-  const metrics = createMetrics({ version: 'test', role: 'http' });
   const config = { retention: { historyDays: 365 }, ingest: { maxClockSkewMs: 0 } };
   // The database in memory does not know the statement of `latestOfSensors`.
   const fleet = { latestOfSensors: () => store.devices.sensors(pipeline.keyOf('oven')) };
@@ -42,11 +42,12 @@ test('Newest samples: samples are committed and latest is not yet written: pages
     limits,
     clock,
     cursors,
-    metrics,
+    exportedSamples: { inc() {} },
     config,
   } as never;
   const app = express();
-  app.get('/:device/:sensor/measurements', getMeasurements(deps));
+  const measurements = FORMATS['listMeasurements'] as Formats<never>;
+  app.get('/:device/:sensor/measurements', measurements.handler(deps, getMeasurements(deps)));
   app.get('/:device/:sensor/series', getSeries(deps));
   const server = createServer(app);
   cleanUp(() => server.close());

@@ -7,8 +7,8 @@ import {
   encodeParquetTable,
   type Row,
   type TableColumn,
-} from '../../../api/columns/table.ts';
-import { each, HARD_VALUES } from '../../support/payloads/export-samples.ts';
+} from '../../../../../api/features/shared/columns/table.ts';
+import { each, HARD_VALUES } from '../../../../support/features/labeled-samples.ts';
 
 const BEGIN = Date.UTC(2026, 10, 21);
 

@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import { get } from 'node:http';
 import { afterEach, expect, test } from '@jest/globals';
 import express from 'express';
-import { sendExport } from '../../../api/http/export.ts';
-import { createConcurrencyLimit } from '../../../api/http/long-requests.ts';
-import { createHttpServer } from '../../../api/http/server.ts';
-import { createMetrics } from '../../../api/observability/metrics.ts';
-import { HOUR_MS } from '../../../schema/rules.ts';
-import { until } from '../../support/until.ts';
+import { sendSensor } from '../../../../api/features/export/samples.ts';
+import { createConcurrencyLimit } from '../../../../api/http/long-requests.ts';
+import { createHttpServer } from '../../../../api/http/server.ts';
+import { createMetrics } from '../../../../api/observability/metrics.ts';
+import { HOUR_MS } from '../../../../schema/rules.ts';
+import { until } from '../../../support/until.ts';
 
 let server: ReturnType<typeof createHttpServer>;
 afterEach(() => server.stop());
@@ -29,19 +29,16 @@ async function serve({ stallMs = 86_400_000 }: { stallMs?: number } = {}) {
   const metrics = createMetrics({ version: 'test', role: 'http' });
   const app = express();
   app.get('/', (req, res) =>
-    sendExport(req, res, {
-      reading: { all },
-      limit,
+    sendSensor({ reading: { all }, limits: { exports: limit }, exportedSamples: { inc() {} } }, req, res, {
       type: 'text/csv',
-      key: { group: 0, device: Buffer.alloc(16), sensor: Buffer.alloc(16) },
       sensor: {
+        key: { group: 0, device: Buffer.alloc(16), sensor: Buffer.alloc(16) },
         deviceId: 'd',
         sensorId: 's',
         row: { deviceName: 'export', name: null, type: null, unit: null, site: null },
       },
       range: { from: 0, to: Number.MAX_SAFE_INTEGER },
       order: 'asc',
-      metrics,
     }),
   );
   server = createHttpServer({

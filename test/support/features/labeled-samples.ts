@@ -1,4 +1,4 @@
-import type { Labels, Samples } from '../../../api/columns/rows.ts';
+import type { Labels, Samples } from '../../../api/features/shared/columns/rows.ts';
 
 /** Doubles that lose bits where a program takes them for texts, floats or integers. */
 export const HARD_VALUES = [

@@ -1,9 +1,9 @@
-import { groupOf, type Identity, uuidBytes } from '../../schema/ids.ts';
-import type { Range, Sensor } from '../history/reading/hours.ts';
-import { type Reading, storedRange } from '../history/reading/index.ts';
-import type { LatestPlace } from '../store/devices/latest-pages.ts';
-import type { LatestRow } from '../store/devices/latest-rows.ts';
-import type { Store } from '../store/index.ts';
+import { groupOf, type Identity, uuidBytes } from '../../../../schema/ids.ts';
+import type { Range, Sensor } from '../../../history/reading/hours.ts';
+import { type Reading, storedRange } from '../../../history/reading/index.ts';
+import type { LatestPlace } from '../../../store/devices/latest-pages.ts';
+import type { LatestRow } from '../../../store/devices/latest-rows.ts';
+import type { Store } from '../../../store/index.ts';
 import type { Labels, Samples } from './rows.ts';
 
 const PAGE = 100;
