@@ -18,6 +18,7 @@ import type { Readiness } from './observability/readiness.ts';
 import type { UnwatchedTime } from './observability/watched-time.ts';
 import type { ClockGuard } from './store/clock-guard.ts';
 import type { Store } from './store/index.ts';
+import type { OpenStamps } from './store/sending/stamps.ts';
 
 /** The parts of the process that a feature may use. */
 export interface FeatureContext extends RouteContext {
@@ -85,6 +86,8 @@ export interface Feature extends Contract {
   settings?: SettingsGroup[];
   /** whether the outbox notes events and dead letters when they are committed, so that the feature can publish them */
   announces?: (config: Config) => boolean;
+  /** stamps the commits of the process; at most one feature has it */
+  openStamps?: OpenStamps;
   /** opens topics that ingest reads in addition to those of the contract */
   topics?: OpenTopics;
   brokerRights?: (config: Pick<Config, 'of'>) => BrokerRights;

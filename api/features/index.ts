@@ -67,10 +67,11 @@ export const ALL_SETTINGS: Record<string, Setting> = Object.assign(
 );
 
 /**
- * The parts of features that ingest needs. A command that stores messages needs them too, because what it commits must also reach the
- * features.
+ * The parts of features that the database and ingest need. A command that stores messages needs them too, because what it commits must also
+ * reach the features.
  */
 export const ingestSlots = (config: Config) => ({
+  openStamps: FEATURES.find(({ openStamps }) => openStamps)?.openStamps,
   topics: FEATURES.flatMap(({ topics }) => topics ?? []),
   isAnnounced: FEATURES.some(({ announces }) => announces?.(config)),
 });

@@ -4,7 +4,6 @@ import type { Config } from '../../common/settings/config.ts';
 import { dialectOf } from '../../schema/migrate/cluster.ts';
 import { DIALECTS, type Dialect } from '../../schema/migrate/files.ts';
 import { checkSchema } from '../../schema/migrate/installation.ts';
-import { CommitMarks, createCommitMarkStore } from './commit-marks.ts';
 import { connect } from './connect.ts';
 import { createCredentialStore } from './credentials.ts';
 import { createDeadLetterReads } from './dead-letters/reads.ts';
@@ -29,13 +28,13 @@ import { CongestionWindow, Permits } from './sending/congestion-window.ts';
 import { Retry } from './sending/retry.ts';
 import { findReplicaSets } from './sending/routing.ts';
 import { createSession, type Gate, type Observe, type Session, translate } from './sending/session.ts';
+import { type OpenStamps, plainStamps } from './sending/stamps.ts';
 import type { BatchLimits } from './sending/write-merger.ts';
 import { missingPermission } from './setup/roles.ts';
 import { createLateArrivals, createStreamStore } from './streaming.ts';
 import { createWatchedTimeStore } from './watched-time.ts';
 
 export { ClockGuard } from './clock-guard.ts';
-export { LEASE_MS } from './commit-marks.ts';
 export { float64, int32, int64 } from './cql-encoding.ts';
 export { compareDeadLetterIds } from './dead-letters/dead-letter.ts';
 export { addCodes, hoursOf, storedForm } from './dead-letters/writes.ts';
@@ -48,10 +47,12 @@ export { firstIdOf, newTimeId, parseTimeId, timeOfId } from './time-ids.ts';
 export {
   greaterStamp,
   msOfStamp,
+  readStamp,
   type Stamp,
   stampAfter,
   stampOf,
   type WriteStamp,
+  WriteTimestamps,
   writeTimestamp,
 } from './write-timestamps.ts';
 
@@ -74,6 +75,8 @@ export async function connectStore(options: {
   onStaleIndex: (kind: string) => void;
   onBrokenRule?: OnBrokenRule;
   hooks?: SendingHooks;
+  /** default: timestamps that nobody follows */
+  openStamps?: OpenStamps | undefined;
   /** epoch ms */
   clock?: () => number;
 }) {
@@ -121,6 +124,7 @@ export function createStore(deps: {
   observe: Observe;
   onStaleIndex: (kind: string) => void;
   hooks?: SendingHooks;
+  openStamps?: OpenStamps | undefined;
   clock?: () => number;
 }) {
   const {
@@ -143,8 +147,8 @@ export function createStore(deps: {
   // The driver does not know which nodes of ScyllaDB store a tablet. So with ScyllaDB each batch has rows of one partition only.
   const replicasOf = dialect === DIALECTS.scylla ? undefined : findReplicaSets(client);
   const reading = createSession(client, observe);
-  const commitMarks = new CommitMarks({ store: createCommitMarkStore(reading), clock });
-  const writing = createSession(client, observe, gate, replicasOf, batchLimits, commitMarks);
+  const stamps = deps.openStamps?.(reading, clock) ?? plainStamps(clock);
+  const writing = createSession(client, observe, gate, replicasOf, batchLimits, stamps);
   const ingest = wrapSession?.(writing, client) ?? writing;
   const packed = createHistoryReads(reading);
   const retry = new Retry({ logger, onRetry });
@@ -195,10 +199,10 @@ export function createStore(deps: {
       isPressed: () => waiting() > 0,
     },
     processes: createProcessStore(reading),
-    commitMarks,
+    stamps,
     watchedTime: createWatchedTimeStore(reading),
     async close() {
-      await commitMarks.stop();
+      await stamps.stop();
       await client.shutdown();
     },
   };

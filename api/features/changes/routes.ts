@@ -16,6 +16,7 @@ import {
 import type { ConcurrencyLimit } from '../../http/long-requests.ts';
 import type { Route } from '../../http/route.ts';
 import { Changes, CommitHorizon, type Position } from './changes.ts';
+import { createCommitMarkStore } from './commit-marks.ts';
 
 type Deps = FeatureContext & { changeReaders: ConcurrencyLimit };
 
@@ -41,7 +42,8 @@ const QUERY = {
 
 /** `GET /changes`: waits for a while if there are no new changes. */
 export function getChanges({ store, config, cursors, clock, changeReaders }: Deps): RequestHandler {
-  const horizon = new CommitHorizon({ marks: store.commitMarks });
+  const { all: readAll } = createCommitMarkStore(store.session);
+  const horizon = new CommitHorizon({ stamps: store.stamps, readAll });
   const changes = new Changes({ store, groups: store.groups, horizon, clock });
   // The table of blocks keeps a block for BATCH_DAYS, and the notes of late samples expire after LATE_DAY_DAYS. Older changes
   // are not complete.

@@ -76,6 +76,9 @@ const TOPIC_EXISTS = 36;
 /** In ListOffsets, this requests the newest offset of a partition. */
 const NEWEST = -1n;
 
+/** The command commits no samples. */
+const NO_COMMITS = { openStamps: undefined };
+
 // npm run stream: creates the topics, shows the progress and replays records of streaming out, with the settings of npm start.
 await runCommand(async () => {
   const { command, flags } = parseGroup(GROUP, process.argv.slice(2));
@@ -141,7 +144,7 @@ async function init(
  */
 async function printReplay(config: Config, print: (text: string) => void) {
   // The topics can be created before the tables of the database exist.
-  const database = await openDatabase(quietContext(config)).catch(() => null);
+  const database = await openDatabase(quietContext(config), NO_COMMITS).catch(() => null);
   if (!database) return;
   const { store } = database;
   try {
@@ -194,7 +197,7 @@ async function status(config: Config, print: (text: string) => void) {
       print(`✓ ${name}: ${records} records in ${count} partitions since it was made`);
     }
   });
-  const { store } = await openDatabase(quietContext(config));
+  const { store } = await openDatabase(quietContext(config), NO_COMMITS);
   try {
     await printProgress(config, store, print);
   } finally {
@@ -246,7 +249,7 @@ async function replay(config: Config, flags: GroupValues<typeof COMMANDS>, print
   const { announcedKinds } = await import('../index.ts');
   const statusLine = createStatusLine(process.stderr);
   const context = quietContext(config);
-  const { store, clockGuard } = await openDatabase(context);
+  const { store, clockGuard } = await openDatabase(context, NO_COMMITS);
   const streamOut = new StreamOut(context, {
     store,
     clockGuard,

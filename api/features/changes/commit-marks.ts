@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'cassandra-driver';
-import { MillraceError } from '../../common/errors.ts';
-import { PART } from '../../schema/migrate/installation.ts';
-import { int64 } from './cql-encoding.ts';
-import type { Session } from './sending/session.ts';
-import { msOfStamp, readStamp, type Stamp, WriteTimestamps } from './write-timestamps.ts';
+import { MillraceError } from '../../../common/errors.ts';
+import { PART } from '../../../schema/migrate/installation.ts';
+import { int64, msOfStamp, readStamp, type Stamp, WriteTimestamps } from '../../store/index.ts';
+import type { Session } from '../../store/sending/session.ts';
+import type { CommitStamps } from '../../store/sending/stamps.ts';
 
 /** In seconds. A mark outlives the largest difference of clocks, so a process that joins later needs no expired mark. */
 const TTL_S = 600;
@@ -65,7 +65,7 @@ type CommitMarkStore = ReturnType<typeof createCommitMarkStore>;
  * after it began to write its last mark. A commit that is answered later fails, and its retry gets a new timestamp. To commit again, the
  * process joins: it writes a row that holds all readers, then reads the marks of all processes, and continues after the greatest of them.
  */
-export class CommitMarks {
+export class CommitMarks implements CommitStamps {
   #store;
   #clock;
   #monotonic;
@@ -108,10 +108,6 @@ export class CommitMarks {
   /** Without this call the clock is always trusted. */
   trustClock(isTrusted: () => boolean) {
     this.#isTrusted = isTrusted;
-  }
-
-  readAll(): Promise<CommitMark[]> {
-    return this.#store.all();
   }
 
   /** Greatest write timestamp of this process, in epoch ms. It may be ahead of the clock; 0: none. */
