@@ -44,7 +44,11 @@ const foldersIn = (path) =>
     .map(({ name }) => name);
 
 /** Rooms that several features use, and no part of the core. Each may import the core, and rooms above it. */
-const SHARED_ROOMS = ['api/features/shared/columns/', 'api/features/shared/files/'];
+const SHARED_ROOMS = [
+  'api/features/shared/blocks/',
+  'api/features/shared/columns/',
+  'api/features/shared/files/',
+];
 
 const features = foldersIn('api/features').filter((name) => name !== 'shared');
 

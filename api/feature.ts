@@ -60,6 +60,8 @@ export interface RunningFeature {
   onRetired?: (identity: Identity, device: Device | null) => Promise<void> | void;
   /** Judges newest values before readers get them. */
   judge?: Judge;
+  /** until when each group of devices is streamed out, in epoch ms; null: it has not begun */
+  streamedUntil?: () => Promise<Array<number | null>>;
   /** its part of the heartbeat of this process */
   beat?: () => Partial<Beat>;
   /** Is called before the first message. */

@@ -50,6 +50,9 @@ export class RunningFeatures {
 
   beat = (): Partial<Beat> => Object.assign({}, ...this.#running.map(({ beat }) => beat?.()));
 
+  streamedUntil = async (): Promise<Array<number | null>> =>
+    (await Promise.all(this.#running.map(({ streamedUntil }) => streamedUntil?.() ?? []))).flat();
+
   async start() {
     for (const feature of this.#running) await feature.start?.();
   }

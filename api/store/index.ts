@@ -14,6 +14,7 @@ import { createLateDays, createLeaseStore, createPackProgress } from './history/
 import { createHistoryReads } from './history/reads.ts';
 import { createUnpackedReads } from './history/unpacked.ts';
 import { createHistoryWrites } from './history/writes.ts';
+import { createLateArrivals } from './late-arrivals.ts';
 import { LastSeenWrites, LatestWrites } from './latest/writes.ts';
 import { createSampleReads } from './measurements/reads.ts';
 import { PartitionWatch, SampleWrites } from './measurements/writes.ts';
@@ -31,7 +32,6 @@ import { createSession, type Gate, type Observe, type Session, translate } from 
 import { type OpenStamps, plainStamps } from './sending/stamps.ts';
 import type { BatchLimits } from './sending/write-merger.ts';
 import { missingPermission } from './setup/roles.ts';
-import { createLateArrivals, createStreamStore } from './streaming.ts';
 import { createWatchedTimeStore } from './watched-time.ts';
 
 export { ClockGuard } from './clock-guard.ts';
@@ -39,10 +39,11 @@ export { float64, int32, int64 } from './cql-encoding.ts';
 export { compareDeadLetterIds } from './dead-letters/dead-letter.ts';
 export { addCodes, hoursOf, storedForm } from './dead-letters/writes.ts';
 export { eventId, parseEventId } from './events.ts';
+export { createLeaseStore } from './history/progress.ts';
+export { createLateArrivals } from './late-arrivals.ts';
 export { allParts } from './measurements/rows.ts';
 export { logSecurityProblems } from './security-check.ts';
 export { Retry } from './sending/retry.ts';
-export { DIGEST_BYTES, MAX_DIGESTS_PER_NOTE } from './streaming.ts';
 export { firstIdOf, newTimeId, parseTimeId, timeOfId } from './time-ids.ts';
 export {
   greaterStamp,
@@ -173,13 +174,6 @@ export function createStore(deps: {
       lateDayPage: createLateDays(reading).page,
     },
     packLeases: createLeaseStore(reading, 'pack_lease'),
-    streaming: {
-      ...createStreamStore(reading),
-      lateArrivalPage: createLateArrivals(reading).page,
-      outboxPage: createOutboxStore(reading).page,
-    },
-    streamLeases: createLeaseStore(reading, 'stream_lease'),
-    parquetLeases: createLeaseStore(reading, 'parquet_lease'),
     devices: createRegistryStore(reading),
     events: createEventStore(reading),
     retirement: createRetirementStore(reading),

@@ -15,6 +15,7 @@ import {
 } from '../../http/index.ts';
 import type { ConcurrencyLimit } from '../../http/long-requests.ts';
 import type { Route } from '../../http/route.ts';
+import { createBlockStore } from '../shared/blocks/index.ts';
 import { Changes, CommitHorizon, type Position } from './changes.ts';
 import { createCommitMarkStore } from './commit-marks.ts';
 
@@ -44,7 +45,13 @@ const QUERY = {
 export function getChanges({ store, config, cursors, clock, changeReaders }: Deps): RequestHandler {
   const { all: readAll } = createCommitMarkStore(store.session);
   const horizon = new CommitHorizon({ stamps: store.stamps, readAll });
-  const changes = new Changes({ store, groups: store.groups, horizon, clock });
+  const changes = new Changes({
+    store,
+    blocks: createBlockStore(store.session),
+    groups: store.groups,
+    horizon,
+    clock,
+  });
   // The table of blocks keeps a block for BATCH_DAYS, and the notes of late samples expire after LATE_DAY_DAYS. Older changes
   // are not complete.
   const days = Math.min(config.retention.batchDays, LATE_DAY_DAYS) - 1;

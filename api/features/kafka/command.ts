@@ -29,6 +29,7 @@ import { openDatabase } from '../../database.ts';
 import { createContext, createLogger, isSilent } from '../../observability/index.ts';
 import type { Store } from '../../store/index.ts';
 import { backlogOf } from './backlog.ts';
+import { createStreamStore } from './store.ts';
 import { StreamOut } from './stream-out.ts';
 
 const COMMAND = 'npm run stream --';
@@ -230,10 +231,11 @@ async function printProgress(config: Config, store: Store, print: (text: string)
 
 /** The progress of each shard of devices that has begun streaming. */
 async function readBegun({ retention }: Config, store: Store) {
+  const streaming = createStreamStore(store.session);
   const all = await Promise.all(
     Array.from({ length: retention.latestGroups }, async (_, group) => {
-      const until = await store.streaming.streamedUntil(group);
-      return until === null ? null : { until, topics: await store.streaming.topicsUntil(group) };
+      const until = await streaming.streamedUntil(group);
+      return until === null ? null : { until, topics: await streaming.topicsUntil(group) };
     }),
   );
   return all.filter((shard) => shard !== null);
