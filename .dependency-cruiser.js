@@ -48,6 +48,7 @@ const SHARED_ROOMS = [
   'api/features/shared/blocks/',
   'api/features/shared/columns/',
   'api/features/shared/files/',
+  'api/features/shared/selection/',
 ];
 
 const features = foldersIn('api/features').filter((name) => name !== 'shared');

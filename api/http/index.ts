@@ -1,6 +1,7 @@
 /** HTTP: the routes, streams and files through which clients reach the other folders of `api/`, and what routes of features need. */
 export { audit } from './audit.ts';
 export { bodyOf, closeUnread, codingOf, readJsonText } from './body.ts';
+export { flushCompressed } from './compression.ts';
 export { binaryMessage, type Channel, jsonMessage, NAMED } from './contract/asyncapi.ts';
 export { openApiDocument } from './contract/openapi.ts';
 export { json, PAGED, REFUSAL_CODES } from './contract/operation.ts';
@@ -35,8 +36,6 @@ export { DEVICES_QUERY, devicePages, findMeasured, findSensor, noSuchDevice } fr
 export { CORE_CONTRACT } from './routes/index.ts';
 export { LATEST_QUERY, latestPages } from './routes/latest.ts';
 export { MEASUREMENTS_QUERY, SERIES_QUERY, seriesReader } from './routes/measurements.ts';
-export { byNames, selectSensors } from './sensor-selection.ts';
 export { bindRoutes } from './serve.ts';
 export { createStream } from './stream/index.ts';
 export { keyOf } from './stream/latest-cache.ts';
-export { CHUNK, createWrite, sendPieces } from './write.ts';

@@ -1,6 +1,6 @@
 import { bucketOf, closingOf, HOUR_MS } from '../../../schema/rules.ts';
 import type { Store } from '../../store/index.ts';
-import type { BlockStore } from '../shared/blocks/index.ts';
+import type { BlockStore } from '../shared/blocks/store.ts';
 import type { CommitHorizon } from './horizon.ts';
 import { begunOf, type Change, type Position, type Progress, WINDOW_MS, windowEnd } from './position.ts';
 import { ChangeReading } from './reading.ts';

@@ -3,10 +3,10 @@ import { type DeviceBytes, uuidText } from '../../../schema/ids.ts';
 import { visitBlock } from '../../../schema/packed/block.ts';
 import { HOUR_MS, isLate } from '../../../schema/rules.ts';
 import { iteratePages } from '../../background/index.ts';
-import { openBatchText } from '../../history/reading/index.ts';
-import type { Names } from '../../history/reading/records.ts';
 import type { Store } from '../../store/index.ts';
-import type { BlockStore, StoredBlock } from '../shared/blocks/index.ts';
+import { openBatchText } from '../shared/blocks/index.ts';
+import type { Names } from '../shared/blocks/records.ts';
+import type { BlockStore, StoredBlock } from '../shared/blocks/store.ts';
 import {
   type Change,
   hoursOf,

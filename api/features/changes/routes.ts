@@ -5,17 +5,11 @@ import { MillraceError } from '../../../common/errors.ts';
 import { DAY_MS, LATE_DAY_DAYS } from '../../../schema/rules.ts';
 import type { FeatureContext } from '../../feature.ts';
 import type { Operation } from '../../http/contract/operation.ts';
-import {
-  abortOnClose,
-  createWrite,
-  digits,
-  fields,
-  parseTimeParameter,
-  readQuery,
-} from '../../http/index.ts';
+import { abortOnClose, digits, fields, parseTimeParameter, readQuery } from '../../http/index.ts';
 import type { ConcurrencyLimit } from '../../http/long-requests.ts';
 import type { Route } from '../../http/route.ts';
 import { createBlockStore } from '../shared/blocks/index.ts';
+import { createWrite } from '../shared/files/index.ts';
 import { Changes, CommitHorizon, type Position } from './changes.ts';
 import { createCommitMarkStore } from './commit-marks.ts';
 

@@ -3,7 +3,6 @@ import type { Series } from '../../../schema/packed/series.ts';
 import { HOUR_MS } from '../../../schema/rules.ts';
 import type { Sensor } from '../../history/reading/hours.ts';
 import type { Reading } from '../../history/reading/index.ts';
-import { CHUNK, createWrite } from '../../http/index.ts';
 import type { ConcurrencyLimit } from '../../http/long-requests.ts';
 import {
   COLUMN_FORMATS,
@@ -14,7 +13,14 @@ import {
 } from '../shared/columns/index.ts';
 import type { Samples } from '../shared/columns/rows.ts';
 import type { FileType } from '../shared/files/answers.ts';
-import { hasColumns, refusePaging, sendEncoded, sendFile } from '../shared/files/index.ts';
+import {
+  CHUNK,
+  createWrite,
+  hasColumns,
+  refusePaging,
+  sendEncoded,
+  sendFile,
+} from '../shared/files/index.ts';
 
 /** A formatted time ends with these: `00:00.` to `59:59.`, and `000Z` to `999Z`. */
 const SECONDS = Array.from(

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { closingOf, DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.ts';
-import { createHourCompletion, createLeases, iteratePages, Rounds, Steps } from '../../background/index.ts';
+import { createLeases, iteratePages, Rounds, Steps } from '../../background/index.ts';
 import { createReading } from '../../history/reading/index.ts';
 import type { Context } from '../../observability/index.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import type { ClockGuard } from '../../store/clock-guard.ts';
 import { createLeaseStore, Retry, type Store } from '../../store/index.ts';
-import { createBlockStore } from '../shared/blocks/index.ts';
+import { createBlockStore, createHourCompletion } from '../shared/blocks/index.ts';
 import { exportedSensor, readSensors } from '../shared/columns/index.ts';
 import type { Samples } from '../shared/columns/rows.ts';
 import { createDayWriter, type DayWriter } from './day-writer.ts';

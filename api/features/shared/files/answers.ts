@@ -1,9 +1,10 @@
 import type { Request, Response } from 'express';
 import { MillraceError } from '../../../../common/errors.ts';
 import type { Content } from '../../../http/contract/operation.ts';
-import { abortOnClose, CHUNK, createWrite } from '../../../http/index.ts';
+import { abortOnClose } from '../../../http/index.ts';
 import type { ConcurrencyLimit } from '../../../http/long-requests.ts';
 import { COLUMN_FORMATS, type ColumnType } from '../columns/index.ts';
+import { CHUNK, createWrite } from './write.ts';
 
 export const COLUMN_CONTENT: Content = {
   'application/vnd.apache.parquet': {

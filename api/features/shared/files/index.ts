@@ -1,4 +1,4 @@
-/** Answers of HTTP that are files: CSV and NDJSON of rows, and bytes of Parquet and Arrow. */
+/** Long answers of HTTP, piece by piece: files of CSV, NDJSON, Parquet and Arrow, and JSON. */
 export {
   COLUMN_CONTENT,
   csvCell,
@@ -11,3 +11,4 @@ export {
   TYPE_OF,
   tableType,
 } from './answers.ts';
+export { CHUNK, createWrite, sendPieces } from './write.ts';

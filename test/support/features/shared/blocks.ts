@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, test } from '@jest/globals';
-import { type BlockStore, createBlockStore } from '../../../../api/features/shared/blocks/index.ts';
+import { type BlockStore, createBlockStore } from '../../../../api/features/shared/blocks/store.ts';
 import { type Store, stampOf } from '../../../../api/store/index.ts';
 import { uuidBytes, uuidText } from '../../../../schema/ids.ts';
 import { HOUR_MS, SENSORS_PER_PART } from '../../../../schema/rules.ts';

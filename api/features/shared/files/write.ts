@@ -1,5 +1,5 @@
 import type { Response } from 'express';
-import { flushCompressed } from './compression.ts';
+import { flushCompressed } from '../../../http/index.ts';
 
 /** In characters. Smaller writes would cost more than formatting their content. */
 export const CHUNK = 64 * 1024;

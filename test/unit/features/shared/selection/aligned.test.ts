@@ -1,11 +1,21 @@
 import { expect, test } from '@jest/globals';
-import { type AlignedSensor, addGroups, readAligned } from '../../../../api/history/reading/aligned.ts';
-import { uniformGrid } from '../../../../api/history/reading/grid.ts';
+import {
+  type AlignedSensor,
+  addGroups,
+  readAligned,
+} from '../../../../../api/features/shared/selection/aligned.ts';
+import { uniformGrid } from '../../../../../api/history/reading/grid.ts';
+import type { Reading } from '../../../../../api/history/reading/index.ts';
+import { readBins } from '../../../../../api/history/reading/series.ts';
 
 const HOUR = 3_600_000;
 const FROM = Date.UTC(2026, 1, 3);
 const range = { from: FROM, to: FROM + 4 * HOUR };
 const grid = uniformGrid(range, HOUR);
+
+const readingOf = (deps: Parameters<typeof readBins>[0]): Pick<Reading, 'bins'> => ({
+  bins: (...args) => readBins(deps, ...args),
+});
 
 /** Sensors whose hours all have one sample with the number of the sensor, and a count of the look-ups. */
 function createHistory(count: number) {
@@ -32,7 +42,7 @@ function createHistory(count: number) {
         count: 1,
       }));
     },
-  } as unknown as Parameters<typeof readAligned>[0];
+  } as unknown as Parameters<typeof readBins>[0];
   return { deps, sensors, started };
 }
 
@@ -40,7 +50,7 @@ test('Aligned series of sensors: 100 sensors: returned in order, with 8 look-ups
   const { deps, sensors, started } = createHistory(100);
   const { signal } = new AbortController();
   const values = [];
-  for await (const { sensor, bins } of readAligned(deps, sensors, range, { grid, signal })) {
+  for await (const { sensor, bins } of readAligned(readingOf(deps), sensors, range, { grid, signal })) {
     expect(bins.column('avg')).toEqual(Array(4).fill(sensor.index));
     values.push(sensor.index);
   }
@@ -60,7 +70,7 @@ test.each([
     ...deps,
     lookUp: (...args: Parameters<typeof deps.lookUp>) => deps.lookUp(...args).then(() => []),
   };
-  for await (const { bins } of readAligned(empty, sensors, range, {
+  for await (const { bins } of readAligned(readingOf(empty), sensors, range, {
     grid: { ...grid, length, narrowest },
     signal,
   }))
@@ -71,7 +81,7 @@ test.each([
 test('Aligned series of sensors: client has already disconnected: no sensor is read', async () => {
   const { deps, sensors, started } = createHistory(3);
   const gone = new Error('gone');
-  const read = readAligned(deps, sensors, range, { grid, signal: AbortSignal.abort(gone) });
+  const read = readAligned(readingOf(deps), sensors, range, { grid, signal: AbortSignal.abort(gone) });
   await expect(read.next()).rejects.toBe(gone);
   expect(started.total).toBe(0);
 });
@@ -80,7 +90,7 @@ test('Aligned series of sensors: client disconnects while a sensor is read: the 
   const { deps, sensors } = createHistory(1);
   const gone = new Error('gone');
   const controller = new AbortController();
-  const read = readAligned(deps, sensors, range, { grid, signal: controller.signal }).next();
+  const read = readAligned(readingOf(deps), sensors, range, { grid, signal: controller.signal }).next();
   controller.abort(gone);
   await expect(read).rejects.toBe(gone);
 });
@@ -90,7 +100,7 @@ test('Aligned series of sensors: the newest sample lies within the range: hours 
   const { signal } = new AbortController();
   const [sensor] = sensors;
   const short = [{ ...(sensor as (typeof sensors)[number]), newest: FROM + HOUR }];
-  for await (const { bins } of readAligned(deps, short, range, { grid, signal }))
+  for await (const { bins } of readAligned(readingOf(deps), short, range, { grid, signal }))
     expect(bins.column('count')).toEqual([1, 1, 0, 0]);
 });
 
@@ -98,7 +108,10 @@ test('Aligned series of sensors: client disconnects at the third of 100 sensors:
   const { deps, sensors, started } = createHistory(100);
   const controller = new AbortController();
   const read = async () => {
-    for await (const { sensor } of readAligned(deps, sensors, range, { grid, signal: controller.signal }))
+    for await (const { sensor } of readAligned(readingOf(deps), sensors, range, {
+      grid,
+      signal: controller.signal,
+    }))
       if (sensor.index === 2) controller.abort();
   };
   await expect(read()).rejects.toThrow(/abort/);
@@ -108,7 +121,7 @@ test('Aligned series of sensors: client disconnects at the third of 100 sensors:
 test('Aligned series of sensors: every three sensors form a group: sums and counts of each group are added', async () => {
   const { deps, sensors } = createHistory(7);
   const { signal } = new AbortController();
-  const read = readAligned(deps, sensors, range, { grid, signal });
+  const read = readAligned(readingOf(deps), sensors, range, { grid, signal });
   const groups = [];
   for await (const { sensors: members, bins } of addGroups(read, ({ index }) => Math.floor(index / 3)))
     groups.push([members.map(({ index }) => index), bins.column('sum')[0], bins.column('count')[3]]);

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { selectSensors } from '../../../api/http/sensor-selection.ts';
-import { longestTurn, MAX_TURN_MS } from '../../support/event-loop.ts';
+import { selectSensors } from '../../../../../api/features/shared/selection/sensors.ts';
+import { longestTurn, MAX_TURN_MS } from '../../../../support/event-loop.ts';
 
 const DEVICE = '00000000-0000-5000-8000-000000000001';
 

@@ -1,9 +1,8 @@
-import { mapInOrder } from '../../../common/concurrency.ts';
-import { HOUR_MS } from '../../../schema/rules.ts';
-import { Bins } from './bins.ts';
-import type { Grid } from './grid.ts';
-import type { Range, Sensor } from './hours.ts';
-import { readBins } from './series.ts';
+import { mapInOrder } from '../../../../common/concurrency.ts';
+import { HOUR_MS } from '../../../../schema/rules.ts';
+import type { Grid } from '../../../history/reading/grid.ts';
+import type { Range, Sensor } from '../../../history/reading/hours.ts';
+import { Bins, type Reading } from '../../../history/reading/index.ts';
 
 export interface AlignedSensor {
   key: Sensor;
@@ -23,7 +22,7 @@ const BINS_AT_ONCE = 200_000;
 
 /** Only the bins of a few sensors are in memory. @throws the reason with which `signal` was aborted */
 export function readAligned<T extends AlignedSensor>(
-  deps: Parameters<typeof readBins>[0],
+  reading: Pick<Reading, 'bins'>,
   sensors: T[],
   range: Range,
   { grid, signal }: { grid: Grid; signal: AbortSignal },
@@ -33,7 +32,7 @@ export function readAligned<T extends AlignedSensor>(
   return mapInOrder(concurrency, sensors, async (sensor) => {
     signal.throwIfAborted();
     const bins = new Bins(range, grid);
-    await readBins(deps, sensor.key, range, { grid, bins, newest: sensor.newest, signal });
+    await reading.bins(sensor.key, range, { grid, bins, newest: sensor.newest, signal });
     return { sensor, bins };
   });
 }

@@ -1,13 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { forEachConcurrently } from '../../common/concurrency.ts';
-import { MillraceError } from '../../common/errors.ts';
-import { groupOf, identifySensor, uuidBytes } from '../../schema/ids.ts';
-import { bucketOf } from '../../schema/rules.ts';
-import type { AlignedSensor } from '../history/reading/aligned.ts';
-import type { LatestRow } from '../store/devices/latest-rows.ts';
-import { parseDevice } from './parameters.ts';
-import type { RouteContext } from './route.ts';
-import { noSuchDevice } from './routes/devices.ts';
+import { forEachConcurrently } from '../../../../common/concurrency.ts';
+import { MillraceError } from '../../../../common/errors.ts';
+import { groupOf, identifySensor, uuidBytes } from '../../../../schema/ids.ts';
+import { bucketOf } from '../../../../schema/rules.ts';
+import { noSuchDevice, parseDevice } from '../../../http/index.ts';
+import type { RouteContext } from '../../../http/route.ts';
+import type { LatestRow } from '../../../store/devices/latest-rows.ts';
+import type { AlignedSensor } from './aligned.ts';
 
 interface Selection {
   /** ids or names; empty: all devices */

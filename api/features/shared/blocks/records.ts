@@ -1,7 +1,7 @@
-import { formatTime } from '../../../common/times.ts';
-import { uuidText } from '../../../schema/ids.ts';
-import { visitBlock } from '../../../schema/packed/block.ts';
-import type { Series } from '../../../schema/packed/series.ts';
+import { formatTime } from '../../../../common/times.ts';
+import { uuidText } from '../../../../schema/ids.ts';
+import { visitBlock } from '../../../../schema/packed/block.ts';
+import type { Series } from '../../../../schema/packed/series.ts';
 
 export interface Block {
   /** epoch ms */

@@ -1,14 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
-import { Bins } from '../../../../api/history/reading/bins.ts';
 import {
   calendarGrid,
-  type Grid,
-  isZone,
   mostCalendarBins,
   NO_BINS,
-  uniformGrid,
   wholeGrid,
-} from '../../../../api/history/reading/grid.ts';
+} from '../../../../api/features/query/calendar.ts';
+import { Bins } from '../../../../api/history/reading/bins.ts';
+import { type Grid, uniformGrid } from '../../../../api/history/reading/grid.ts';
+import { isZone } from '../../../../common/zones.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

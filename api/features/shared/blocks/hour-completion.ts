@@ -1,7 +1,7 @@
-import { closingOf } from '../../schema/rules.ts';
-import type { ClockGuard } from '../store/clock-guard.ts';
-import type { Leases } from './leases.ts';
-import type { Steps } from './steps.ts';
+import { closingOf } from '../../../../schema/rules.ts';
+import type { Leases } from '../../../background/leases.ts';
+import type { Steps } from '../../../background/steps.ts';
+import type { ClockGuard } from '../../../store/clock-guard.ts';
 
 /** Completes each group of devices hour by hour, when the hour has closed. */
 export function createHourCompletion({
