@@ -33,6 +33,10 @@ export class RunningFeatures {
     return this.#running.flatMap(({ routes }) => routes);
   }
 
+  /** Adds the formats of features to a route of the core. */
+  extend = (route: BoundRoute): BoundRoute =>
+    this.#running.reduce((extended, { extend }) => extend?.(extended) ?? extended, route);
+
   /**
    * A second retirement repeats the step of each feature, but without the device. So a feature that fails must not keep the others from theirs.
    * @throws the error of the first feature that failed
@@ -45,6 +49,9 @@ export class RunningFeatures {
   }
 
   beat = (): Partial<Beat> => Object.assign({}, ...this.#running.map(({ beat }) => beat?.()));
+
+  streamedUntil = async (): Promise<Array<number | null>> =>
+    (await Promise.all(this.#running.map(({ streamedUntil }) => streamedUntil?.() ?? []))).flat();
 
   async start() {
     for (const feature of this.#running) await feature.start?.();

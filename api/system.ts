@@ -44,9 +44,10 @@ export async function startSystem(options: SystemOptions) {
   const { clock, logger } = context;
   const [receives, serves] = [config.role !== 'http', config.role !== 'ingest'];
   const tls = createTls(context, { everyMs: periods.certificates });
-  const { store, clockGuard } = await openDatabase(context, { openStore, clockDifference });
+  const slots = ingestSlots(config);
+  const { store, clockGuard } = await openDatabase(context, { openStore, clockDifference, ...slots });
   const events = new IngestEvents();
-  const ingest = createIngest(context, { store, clockGuard, ...ingestSlots(config), ...events.callbacks });
+  const ingest = createIngest(context, { store, clockGuard, ...slots, ...events.callbacks });
   const { handleMessage, processStats, progress } = ingest;
   const accounts = new Accounts({ store: store.credentials, mqtt: config.mqtt });
   const source = receives

@@ -249,7 +249,7 @@ function createSampleWriter(
   });
   const samples = new SampleWriter({
     write: store.write.samples,
-    marks: store.commitMarks,
+    stamps: store.stamps,
     clock: clockGuard,
     late,
   });

@@ -1,6 +1,7 @@
 /** Streams every committed block to Kafka (setting `STREAM_KAFKA`). */
 import { KAFKA_SETTINGS } from '../../../schema/kafka/index.ts';
 import { defineFeature } from '../../feature.ts';
+import { createStreamStore } from './store.ts';
 
 export const kafkaFeature = defineFeature({
   name: 'kafka',
@@ -9,7 +10,10 @@ export const kafkaFeature = defineFeature({
   async create(core) {
     const { config, store, clockGuard, ingest, announced, periods } = core;
     const settings = config.of(KAFKA_SETTINGS);
-    if (!settings.kafka) return {};
+    const stored = createStreamStore(store.session);
+    const streamedUntil = () =>
+      Promise.all(Array.from({ length: store.groups }, (_, group) => stored.streamedUntil(group)));
+    if (!settings.kafka) return { streamedUntil };
     // Only processes with this setting load the client of Kafka.
     const { StreamOut } = await import('./stream-out.ts');
     const streamOut = new StreamOut(core, {
@@ -22,6 +26,7 @@ export const kafkaFeature = defineFeature({
     });
     store.write.observeBlocks(streamOut.blocks);
     return {
+      streamedUntil,
       onCommitted: settings.latest ? streamOut.noteLatest : undefined,
       onRetired(_identity, device) {
         if (device) streamOut.removeLatest(device);

@@ -1,8 +1,9 @@
 import type { RequestHandler } from 'express';
 import { z } from 'zod';
 import { MillraceError } from '../../../common/errors.ts';
-import { abortOnClose, json, sendPieces } from '../../http/index.ts';
+import { abortOnClose, json } from '../../http/index.ts';
 import type { Route } from '../../http/route.ts';
+import { sendPieces } from '../shared/files/index.ts';
 import { durationOf } from './durations.ts';
 import { type Expression, parseExpression } from './expression.ts';
 import { METRIC_NAME } from './labels.ts';

@@ -1,5 +1,6 @@
 import { MillraceError } from '../../../common/errors.ts';
-import { byNames, cutRange } from '../../http/index.ts';
+import { cutRange } from '../../http/index.ts';
+import { byNames, readAligned } from '../shared/selection/index.ts';
 import { type Expression, type Labels, NAME_LABEL } from './expression.ts';
 import { metricLabels, selectMatching } from './labels.ts';
 import type { PrometheusDeps } from './requests.ts';
@@ -35,7 +36,7 @@ export async function* evaluate(
   }
   selected.sort(byNames);
   const groups: Map<string, { labels: Labels; columns: Array<Array<number | null>> }> = new Map();
-  for await (const { sensor, bins } of deps.reading.aligned(selected, range, {
+  for await (const { sensor, bins } of readAligned(deps.reading, selected, range, {
     grid: windows.grid(),
     signal,
   })) {

@@ -22,6 +22,8 @@ type FleetDeps = RouteContext & {
   stats: Pick<InstallationStats, 'recent'>;
   unwatchedTime: Pick<UnwatchedTime, 'read'>;
   mqtt: BrokerAddress;
+  /** of each group of devices; see `RunningFeature` */
+  streamedUntil: () => Promise<Array<number | null>>;
 };
 
 export function getFleet({ store, clock }: RouteContext): RequestHandler {
@@ -224,16 +226,11 @@ export const getRecentStats =
   };
 
 export const getPipeline =
-  ({ store, clock, config, mqtt }: FleetDeps): RequestHandler =>
+  ({ store, clock, config, mqtt, streamedUntil }: FleetDeps): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const all = Array.from({ length: store.groups }, (_, group) => store.packProgress.read(group));
-    const streams = Array.from({ length: store.groups }, (_, group) => store.streaming.streamedUntil(group));
-    const [rows, streamed, ...progress] = await Promise.all([
-      store.processes.all(),
-      Promise.all(streams),
-      ...all,
-    ]);
+    const [rows, streamed, ...progress] = await Promise.all([store.processes.all(), streamedUntil(), ...all]);
     const now = clock();
     const processes = rows.map((row) => processItem(row, now));
     const brokers = processes.flatMap(({ broker, stale }) => (broker && !stale ? [broker] : []));

@@ -5,6 +5,7 @@ import {
   type Position,
   type Progress,
 } from '../../../../api/features/changes/changes.ts';
+import { createBlockStore } from '../../../../api/features/shared/blocks/index.ts';
 import { bucketOf, HOUR_MS } from '../../../../schema/rules.ts';
 import { untilHourGoesOn } from '../../../support/history/hours.ts';
 import type { Json } from '../../../support/json.ts';
@@ -101,7 +102,13 @@ test('GET /changes: reader begins in the past: samples of closed hours come whol
 
 test('Reader of changes: stops between two changes: it can continue at this position; an abort ends the reading', async () => {
   const store = await system.openStore();
-  const changes = new Changes({ store, groups: 2, horizon: { read: async () => clock() }, clock });
+  const changes = new Changes({
+    store,
+    blocks: createBlockStore(store.session),
+    groups: 2,
+    horizon: { read: async () => clock() },
+    clock,
+  });
   const { signal } = new AbortController();
   const readAll = async (position: Position) => {
     const read: Array<Change | Progress> = [];
