@@ -1,4 +1,5 @@
 import type { Identity } from '../schema/ids.ts';
+import type { Accounts } from './access/accounts.ts';
 import type { Feature, FeatureContext, RunningFeature } from './feature.ts';
 import type { BoundRoute } from './http/serve.ts';
 import type { Stream } from './http/stream/index.ts';
@@ -21,16 +22,23 @@ export class RunningFeatures {
   }
 
   /** A feature without a listener costs nothing on the path of a message. */
-  listen(events: IngestEvents, stream: Stream) {
-    for (const { onCommitted, onRegistered, judge } of this.#running) {
+  listen({ events, stream, accounts }: { events: IngestEvents; stream: Stream; accounts: Accounts }) {
+    for (const { onCommitted, onRegistered, judge, signIn } of this.#running) {
       if (onCommitted) events.on('committed', onCommitted);
       if (onRegistered) events.on('registered', onRegistered);
       if (judge) stream.judgeBy(judge);
+      if (signIn) accounts.signInDevicesBy(signIn);
     }
   }
 
   get routes(): BoundRoute[] {
     return this.#running.flatMap(({ routes }) => routes);
+  }
+
+  /** @returns whether a feature knew the device @throws the error of the first feature that failed */
+  async retiring(identity: Identity): Promise<boolean> {
+    const known = await Promise.all(this.#running.map(({ onRetiring }) => onRetiring?.(identity)));
+    return known.includes(true);
   }
 
   /**

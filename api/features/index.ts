@@ -10,6 +10,7 @@ import { alarmsFeature } from './alarms/index.ts';
 import { annotationsFeature } from './annotations/index.ts';
 import { baselinesFeature } from './baselines/index.ts';
 import { changesFeature } from './changes/index.ts';
+import { credentialsFeature } from './credentials/index.ts';
 import { deadLettersFeature } from './dead-letters/index.ts';
 import { exportFeature } from './export/index.ts';
 import { firstSightFeature } from './first-sight/index.ts';
@@ -29,6 +30,7 @@ export const FEATURES: Feature[] = [
   annotationsFeature,
   baselinesFeature,
   changesFeature,
+  credentialsFeature,
   deadLettersFeature,
   exportFeature,
   firstSightFeature,

@@ -6,7 +6,6 @@ import { DIALECTS, type Dialect } from '../../schema/migrate/files.ts';
 import { checkSchema } from '../../schema/migrate/installation.ts';
 import { CommitMarks, createCommitMarkStore } from './commit-marks.ts';
 import { connect } from './connect.ts';
-import { createCredentialStore } from './credentials.ts';
 import { createDeadLetterReads } from './dead-letters/reads.ts';
 import { createDeadLetterWrites } from './dead-letters/writes.ts';
 import { createFleet } from './devices/index.ts';
@@ -39,6 +38,7 @@ export { LEASE_MS } from './commit-marks.ts';
 export { float64, int32, int64 } from './cql-encoding.ts';
 export { compareDeadLetterIds } from './dead-letters/dead-letter.ts';
 export { addCodes, hoursOf, storedForm } from './dead-letters/writes.ts';
+export { iterateGroups } from './devices/group-iterator.ts';
 export { eventId, parseEventId } from './events.ts';
 export { allParts } from './measurements/rows.ts';
 export { logSecurityProblems } from './security-check.ts';
@@ -179,7 +179,6 @@ export function createStore(deps: {
     devices: createRegistryStore(reading),
     events: createEventStore(reading),
     retirement: createRetirementStore(reading),
-    credentials: createCredentialStore(reading, retention.latestGroups),
     deadLetters: { ...createDeadLetterReads(reading), ...createDeadLetterWrites(ingest) },
     fleet: createFleet({ session: reading, groups: retention.latestGroups, clock, onStaleIndex }),
     health: {

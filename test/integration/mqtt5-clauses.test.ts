@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import pino from 'pino';
+import { Accounts } from '../../api/access/accounts.ts';
 import { ByteBudget } from '../../api/ingest/admission/byte-budget.ts';
 import type { Message, Outcome } from '../../api/ingest/pipeline.ts';
 import { createBroker } from '../../api/mqtt/embedded/index.ts';
@@ -7,7 +8,6 @@ import { createMetrics } from '../../api/observability/metrics.ts';
 import type { ErrorCode, Refusal } from '../../common/errors.ts';
 import { readSettings } from '../../common/settings/index.ts';
 import { useCleanUps } from '../support/clean-ups.ts';
-import { everybodyMayConnect } from '../support/credentials.ts';
 import { bytesOf, connectPacket, connectRaw, openRaw } from '../support/mqtt/raw-client.ts';
 import { until } from '../support/until.ts';
 
@@ -30,7 +30,7 @@ beforeEach(async () => {
   const { mqtt } = readSettings({ MQTT_PORT: '0' }, { envFile: '' });
   const broker = createBroker({
     mqtt,
-    ...everybodyMayConnect(mqtt),
+    accounts: new Accounts(mqtt),
     topics: { presence: null, readRules: [] },
     maxMessageBytes: MAX_MESSAGE_BYTES,
     handleMessage: (message) => settle(message),

@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import { Writable } from 'node:stream';
 import { beforeEach, expect, test } from '@jest/globals';
 import pino from 'pino';
+import { Accounts } from '../../api/access/accounts.ts';
 import { ByteBudget } from '../../api/ingest/admission/byte-budget.ts';
 import { type Broker, createBroker } from '../../api/mqtt/embedded/index.ts';
 import { createMetrics } from '../../api/observability/metrics.ts';
 import { readSettings } from '../../common/settings/index.ts';
 import { useCleanUps } from '../support/clean-ups.ts';
-import { everybodyMayConnect } from '../support/credentials.ts';
 import { connectRaw, type RawClient } from '../support/mqtt/raw-client.ts';
 import { until } from '../support/until.ts';
 
@@ -32,7 +32,7 @@ beforeEach(async () => {
   const { mqtt } = readSettings({ MQTT_PORT: '0' }, { envFile: '' });
   broker = createBroker({
     mqtt,
-    ...everybodyMayConnect(mqtt),
+    accounts: new Accounts(mqtt),
     topics: { presence: null, readRules: [] },
     maxMessageBytes: 4096,
     handleMessage: async () => 'accepted',

@@ -50,7 +50,6 @@ export const TAGS = {
   latest: 'The latest value of each sensor, and a live stream of changes.',
   devices: 'Devices and their sensors.',
   measurements: 'The samples of one sensor, and ingest over HTTP.',
-  credentials: 'Accounts of devices at the embedded broker, if `MQTT_AUTH` is on.',
   operation: 'The state of the processes.',
   access: 'The caller of a request and its scopes.',
   contract: 'These documents, for programs.',

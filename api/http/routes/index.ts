@@ -1,4 +1,3 @@
-import type { CredentialService } from '../../access/credentials/credential-service.ts';
 import type { Retirement } from '../../ingest/registry/index.ts';
 import type { InstallationStats } from '../../live/installation-stats.ts';
 import type { UnwatchedTime } from '../../observability/watched-time.ts';
@@ -10,7 +9,6 @@ import { SCHEMAS } from '../contract/schemas/index.ts';
 import type { BrokerAddress } from '../items.ts';
 import type { Route, RouteContext } from '../route.ts';
 import type { Stream } from '../stream/index.ts';
-import * as credentials from './credentials.ts';
 import * as devices from './devices.ts';
 import * as fleet from './fleet.ts';
 import * as latest from './latest.ts';
@@ -21,7 +19,6 @@ import * as session from './session.ts';
 
 /** What the routes of the core need in addition to `RouteContext`. */
 export interface CoreParts {
-  credentials: CredentialService;
   retire: Retirement['retire'];
   stats: Pick<InstallationStats, 'recent'>;
   stream: Stream;
@@ -36,7 +33,6 @@ export const API_ROUTES: Array<Route<RouteContext & CoreParts>> = [
   ...search.routes,
   ...devices.routes,
   ...measurements.routes,
-  ...credentials.routes,
   ...session.routes,
 ];
 

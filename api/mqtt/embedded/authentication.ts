@@ -5,10 +5,11 @@ import type { Logger } from 'pino';
 import { LogThrottle } from '../../../common/log-throttle.ts';
 import { printable } from '../../../common/printable.ts';
 import { parseTopic } from '../../../schema/topics.ts';
-import type { Accounts } from '../../access/credentials/accounts.ts';
+import type { Accounts } from '../../access/accounts.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import type { Authorization } from './authorization.ts';
 import { type Connection, MAX_PER_ACCOUNT, OwnConnections } from './connections.ts';
+import { disconnect, REASONS } from './mqtt5.ts';
 
 /** CONNACK return code of MQTT 3.1.1 (table 3.1). All other failures are 5, not authorized. */
 const UNAVAILABLE = 3;
@@ -41,7 +42,11 @@ export function createAuthentication({
     const connection = connectionOf(client);
     if (!connection) return false;
     const address = addressOf(client);
-    const account = await accounts.signIn(name, password, { address, gone: connection.closed });
+    const account = await accounts.signIn(name, password, {
+      address,
+      gone: connection.closed,
+      reject: () => disconnect(client, REASONS.notAuthorized),
+    });
     if (!account) {
       metrics.denied.inc({ action: 'sign_in' });
       notices.signIn(name ?? '', address);

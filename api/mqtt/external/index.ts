@@ -215,8 +215,6 @@ class Subscriber {
     if (this.#client.connected) this.#client.publish(topic, payload, { qos: 0 });
   }
 
-  async recheck() {}
-
   check() {
     return this.#client.connected
       ? { ok: true, message: 'connected' }

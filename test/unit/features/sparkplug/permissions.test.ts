@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { canSubscribe, deviceAccount } from '../../../../api/access/credentials/topic-permissions.ts';
+import { canSubscribe, deviceAccount } from '../../../../api/access/topic-permissions.ts';
 import { mayRead } from '../../../../api/features/sparkplug/topics.ts';
 import { matchesFilter } from '../../../../api/mqtt/embedded/retained.ts';
 import { identifyDevice } from '../../../../schema/ids.ts';
@@ -9,7 +9,7 @@ import { EDGE_FILTERS } from '../../../../schema/sparkplug-topics.ts';
 const idOf = (text: string) => String(identifyDevice(text)?.id);
 
 const device = (account: string, ...devices: string[]) =>
-  deviceAccount({ account, deviceId: idOf(account), devices, writtenAt: 1 });
+  deviceAccount({ account, deviceId: idOf(account), devices });
 
 const PUMP = device('pump');
 const EDGE = device('plant/edge');
