@@ -6,7 +6,7 @@ import { brokenNameRule, type Identity, identifyDevice } from '../../schema/ids.
 import { parseTopic } from '../../schema/topics.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { ProcessStats } from '../observability/process-stats.ts';
-import type { Refusals } from '../store/dead-letters/writes.ts';
+import type { Refusals } from '../store/dead-letters.ts';
 import type { Retry } from '../store/sending/retry.ts';
 import { type Admission, type Handling, isBarrier, queueKeyOf } from './admission/index.ts';
 import type { DeadLetterBox } from './dead-letter-box.ts';

@@ -6,8 +6,7 @@ import { DIALECTS, type Dialect } from '../../schema/migrate/files.ts';
 import { checkSchema } from '../../schema/migrate/installation.ts';
 import { CommitMarks, createCommitMarkStore } from './commit-marks.ts';
 import { connect } from './connect.ts';
-import { createDeadLetterReads } from './dead-letters/reads.ts';
-import { createDeadLetterWrites } from './dead-letters/writes.ts';
+import { createDeadLetterStore } from './dead-letters.ts';
 import { createFleet } from './devices/index.ts';
 import { createEventStore } from './events.ts';
 import { createLateDays, createLeaseStore, createPackProgress } from './history/progress.ts';
@@ -36,8 +35,7 @@ import { createWatchedTimeStore } from './watched-time.ts';
 export { ClockGuard } from './clock-guard.ts';
 export { LEASE_MS } from './commit-marks.ts';
 export { float64, int32, int64 } from './cql-encoding.ts';
-export { compareDeadLetterIds } from './dead-letters/dead-letter.ts';
-export { addCodes, hoursOf, storedForm } from './dead-letters/writes.ts';
+export { storedForm } from './dead-letters.ts';
 export { iterateGroups } from './devices/group-iterator.ts';
 export { eventId, parseEventId } from './events.ts';
 export { allParts } from './measurements/rows.ts';
@@ -179,7 +177,7 @@ export function createStore(deps: {
     devices: createRegistryStore(reading),
     events: createEventStore(reading),
     retirement: createRetirementStore(reading),
-    deadLetters: { ...createDeadLetterReads(reading), ...createDeadLetterWrites(ingest) },
+    deadLetters: createDeadLetterStore({ reading, ingest }),
     fleet: createFleet({ session: reading, groups: retention.latestGroups, clock, onStaleIndex }),
     health: {
       ...createHealth(reading, clock),

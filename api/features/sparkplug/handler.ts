@@ -15,7 +15,7 @@ import type { Birth } from '../../ingest/registry/birth-message.ts';
 import { arrivalOfSession, eventOf } from '../../ingest/registry/index.ts';
 import type { HandlerDeps } from '../../ingest/topics.ts';
 import type { Context } from '../../observability/index.ts';
-import type { Refusals } from '../../store/dead-letters/writes.ts';
+import type { Refusals } from '../../store/dead-letters.ts';
 import type { Sparkplug } from './sparkplug.ts';
 
 /** `isRefused`: the metric was refused */

@@ -1,7 +1,7 @@
 import type { Client, PublishPacket } from 'aedes';
 import type { Outcome } from '../../ingest/pipeline.ts';
 import type { Metrics } from '../../observability/metrics.ts';
-import type { Refusals } from '../../store/dead-letters/writes.ts';
+import type { Refusals } from '../../store/dead-letters.ts';
 import type { Deliveries } from '../acknowledgements.ts';
 import type { Connection } from './connections.ts';
 import {

@@ -6,7 +6,7 @@ import { type ErrorCode, refusalText } from '../../../common/errors.ts';
 import { printable } from '../../../common/printable.ts';
 import { suggestTopic } from '../../../schema/topic-suggestion.ts';
 import type { Outcome } from '../../ingest/pipeline.ts';
-import type { Refusals } from '../../store/dead-letters/writes.ts';
+import type { Refusals } from '../../store/dead-letters.ts';
 
 /** Reason codes of MQTT 5, section 2.4. aedes sends others too. */
 export const REASONS = {

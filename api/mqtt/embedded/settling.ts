@@ -5,7 +5,7 @@ import { parseTopic, type Topic } from '../../../schema/topics.ts';
 import { PayloadMemory } from '../../ingest/admission/index.ts';
 import type { HandleMessage, Message, Outcome } from '../../ingest/pipeline.ts';
 import type { Metrics } from '../../observability/metrics.ts';
-import type { Refusals } from '../../store/dead-letters/writes.ts';
+import type { Refusals } from '../../store/dead-letters.ts';
 import type { Deliveries } from '../acknowledgements.ts';
 import { type Answers, DROPPED } from './answers.ts';
 import type { Connection } from './connections.ts';

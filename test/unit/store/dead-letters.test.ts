@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { storedForm } from '../../../../api/store/dead-letters/writes.ts';
+import { storedForm } from '../../../api/store/dead-letters.ts';
 
 const contentOf = (payload: Buffer) =>
   storedForm({

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { elementsIn, packElements } from '../../../../api/store/dead-letters/dead-letter.ts';
+import { elementsIn, packElements } from '../../../api/store/dead-letters.ts';
 
 const MOST = 10_000;
 
