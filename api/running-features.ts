@@ -1,3 +1,4 @@
+import { MillraceError, messageOf } from '../common/errors.ts';
 import type { Identity } from '../schema/ids.ts';
 import type { Accounts } from './access/accounts.ts';
 import type { Feature, FeatureContext, RunningFeature } from './feature.ts';
@@ -11,13 +12,18 @@ import type { Beat } from './observability/heartbeat.ts';
 export class RunningFeatures {
   #running: RunningFeature[] = [];
 
-  /** @throws the error of the first feature that cannot be created, after the store is closed */
+  /** @throws the error of the first feature that cannot be created, with its name, after the features before it are stopped */
   async create(features: Feature[], core: FeatureContext) {
-    try {
-      for (const feature of features) this.#running.push(await feature.create(core));
-    } catch (error) {
-      await core.store.close();
-      throw error;
+    for (const { name, create } of features) {
+      try {
+        this.#running.push(await create(core));
+      } catch (error) {
+        await this.stop();
+        const message = `The feature ${name} cannot be created: ${messageOf(error)}`;
+        throw error instanceof MillraceError
+          ? new MillraceError(error.code, message, { cause: error })
+          : new Error(message, { cause: error });
+      }
     }
   }
 

@@ -78,7 +78,10 @@ export async function startSystem(options: SystemOptions) {
   const core = { ...base, stream, clockGuard, readiness, watch: reports, announced, version, periods };
   const retire = createRetire({ ingest, live, features });
   const mqttPort = () => source?.mqttPort ?? 0;
-  await features.create(FEATURES, core);
+  await features.create(FEATURES, core).catch(async (error) => {
+    await store.close();
+    throw error;
+  });
   features.listen({ events, stream, accounts });
   const deps = { features, retire, stats, stream, unwatchedTime, mqttPort };
   const http = createHttp(core, { ...deps, contracts: CONTRACTS, tls: tls.http });

@@ -74,6 +74,7 @@ async function checkWithout(features: string[], checks: Check[]): Promise<string
   try {
     await copyProject(copy);
     await unplug(copy, features);
+    if ((await run(copy, 'npm', ['run', '--silent', 'docs:reference'])) !== 0) return 'docs:reference';
     await commit(copy);
     for (const [name, command, ...args] of checks) {
       if ((await run(copy, String(command), args)) !== 0) return name;

@@ -3,7 +3,7 @@ import type { InstallationStats } from '../../live/installation-stats.ts';
 import type { UnwatchedTime } from '../../observability/watched-time.ts';
 import { CHANNELS } from '../contract/asyncapi.ts';
 import type { Contract } from '../contract/openapi.ts';
-import { TAGS } from '../contract/operation.ts';
+import { PROBLEM_MEMBERS, TAGS } from '../contract/operation.ts';
 import { MESSAGES, PAYLOADS } from '../contract/payloads.ts';
 import { SCHEMAS } from '../contract/schemas/index.ts';
 import type { BrokerAddress } from '../items.ts';
@@ -53,6 +53,7 @@ export const CORE_CONTRACT: Contract = {
   tags: TAGS,
   schemas: { ...SCHEMAS, ...PAYLOADS },
   parameters: PARAMETERS,
+  problems: PROBLEM_MEMBERS,
   routes: [...API_ROUTES, ...service.routes, ...service.documentRoutes],
   events: latest.EVENTS,
   channels: CHANNELS,
