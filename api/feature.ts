@@ -2,6 +2,7 @@ import type { Periods } from '../common/periods.ts';
 import type { Config } from '../common/settings/config.ts';
 import type { SettingsGroup } from '../common/settings/group.ts';
 import type { Identity } from '../schema/ids.ts';
+import type { FurtherTopics } from '../schema/topics.ts';
 import type { SignInDevice } from './access/accounts.ts';
 import type { Contract } from './http/contract/openapi.ts';
 import { bindRoutes } from './http/index.ts';
@@ -79,7 +80,9 @@ export interface Feature extends Contract {
   settings?: SettingsGroup[];
   /** whether the outbox notes events and dead letters when they are committed, so that the feature can publish them */
   announces?: (config: Config) => boolean;
-  /** opens topics that ingest reads in addition to those of the contract */
+  /** topics that it adds to the contract; `topics` has their handler */
+  contractTopics?: FurtherTopics;
+  /** opens topics that ingest reads in addition to those of the core */
   topics?: OpenTopics;
   brokerRights?: (config: Pick<Config, 'of'>) => BrokerRights;
   /** finders of its own announced items, by the kind of the announcement */

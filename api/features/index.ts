@@ -1,6 +1,7 @@
 import type { Config } from '../../common/settings/config.ts';
 import type { SettingsGroup } from '../../common/settings/group.ts';
 import { SETTINGS, type Setting } from '../../common/settings/schema.ts';
+import { topicContract } from '../../schema/topics.ts';
 import type { AnnouncedKinds, Feature } from '../feature.ts';
 import type { Contract } from '../http/contract/openapi.ts';
 import { CORE_CONTRACT } from '../http/index.ts';
@@ -57,12 +58,17 @@ export const ALL_SETTINGS: Record<string, Setting> = Object.assign(
   ...SETTINGS_GROUPS.map(({ settings }) => settings),
 );
 
+/** The topics of the core and of features. */
+export const contractTopics = () =>
+  topicContract(FEATURES.flatMap(({ contractTopics }) => contractTopics ?? []));
+
 /**
  * The parts of features that ingest needs. A command that stores messages needs them too, because what it commits must also reach the
  * features.
  */
 export const ingestSlots = (config: Config) => ({
   topics: FEATURES.flatMap(({ topics }) => topics ?? []),
+  contract: contractTopics(),
   isAnnounced: FEATURES.some(({ announces }) => announces?.(config)),
 });
 

@@ -33,6 +33,7 @@ export function createMessageSource(
   const source = mqtt.url
     ? createSubscriber({
         mqtt,
+        parseTopic: topics.contract.parse,
         presence: topics.presence,
         subscriptions: topics.subscriptions,
         handleMessage,

@@ -7,6 +7,7 @@ import { createBroker } from '../../api/mqtt/embedded/index.ts';
 import { createMetrics } from '../../api/observability/metrics.ts';
 import type { ErrorCode, Refusal } from '../../common/errors.ts';
 import { readSettings } from '../../common/settings/index.ts';
+import { topicContract } from '../../schema/topics.ts';
 import { useCleanUps } from '../support/clean-ups.ts';
 import { bytesOf, connectPacket, connectRaw, openRaw } from '../support/mqtt/raw-client.ts';
 import { until } from '../support/until.ts';
@@ -31,7 +32,7 @@ beforeEach(async () => {
   const broker = createBroker({
     mqtt,
     accounts: new Accounts(mqtt),
-    topics: { presence: null, readRules: [] },
+    topics: { presence: null, readRules: [], contract: topicContract([]) },
     maxMessageBytes: MAX_MESSAGE_BYTES,
     handleMessage: (message) => settle(message),
     room: new ByteBudget(1024 * 1024),

@@ -7,6 +7,7 @@ import { ByteBudget } from '../../api/ingest/admission/byte-budget.ts';
 import { type Broker, createBroker } from '../../api/mqtt/embedded/index.ts';
 import { createMetrics } from '../../api/observability/metrics.ts';
 import { readSettings } from '../../common/settings/index.ts';
+import { topicContract } from '../../schema/topics.ts';
 import { useCleanUps } from '../support/clean-ups.ts';
 import { connectRaw, type RawClient } from '../support/mqtt/raw-client.ts';
 import { until } from '../support/until.ts';
@@ -33,7 +34,7 @@ beforeEach(async () => {
   broker = createBroker({
     mqtt,
     accounts: new Accounts(mqtt),
-    topics: { presence: null, readRules: [] },
+    topics: { presence: null, readRules: [], contract: topicContract([]) },
     maxMessageBytes: 4096,
     handleMessage: async () => 'accepted',
     room: new ByteBudget(1024 * 1024),

@@ -1,6 +1,5 @@
 import type { Identity } from '../../../schema/ids.ts';
 import { isBirth } from '../../../schema/sparkplug-topics.ts';
-import type { EdgeTopic } from '../../../schema/topics.ts';
 import type { Handler, Kept } from '../../ingest/handlers/index.ts';
 import {
   AwaitingRegistration,
@@ -17,6 +16,7 @@ import type { HandlerDeps } from '../../ingest/topics.ts';
 import type { Context } from '../../observability/index.ts';
 import type { Refusals } from '../../store/dead-letters.ts';
 import type { Sparkplug } from './sparkplug.ts';
+import type { EdgeTopic } from './topics.ts';
 
 /** `isRefused`: the metric was refused */
 type WaitingMessage = Message & { route: EdgeTopic; isRefused: (index: number) => boolean };

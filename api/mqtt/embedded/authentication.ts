@@ -4,7 +4,7 @@ import { ipKeyGenerator } from 'express-rate-limit';
 import type { Logger } from 'pino';
 import { LogThrottle } from '../../../common/log-throttle.ts';
 import { printable } from '../../../common/printable.ts';
-import { parseTopic } from '../../../schema/topics.ts';
+import type { Topic } from '../../../schema/topics.ts';
 import type { Accounts } from '../../access/accounts.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import type { Authorization } from './authorization.ts';
@@ -16,12 +16,14 @@ const UNAVAILABLE = 3;
 
 export function createAuthentication({
   accounts,
+  parseTopic,
   connectionOf,
   authorization,
   notices,
   metrics,
 }: {
   accounts: Accounts;
+  parseTopic: (topic: string) => Topic | null;
   connectionOf: (client: Client) => Connection | undefined;
   authorization: Authorization;
   notices: AccessNotices;

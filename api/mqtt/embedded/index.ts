@@ -29,7 +29,7 @@ export function createBroker(deps: {
   tls?: OwnCertificate | null;
   accounts: Accounts;
   /** of features */
-  topics: Pick<Topics, 'presence' | 'readRules'>;
+  topics: Pick<Topics, 'presence' | 'readRules' | 'contract'>;
   maxMessageBytes: number;
   handleMessage: HandleMessage;
   room: ByteBudget;
@@ -40,6 +40,7 @@ export function createBroker(deps: {
   bounds?: Bounds;
 }) {
   const { accounts, topics, maxMessageBytes, handleMessage, clock, logger, metrics } = deps;
+  const parseTopic = topics.contract.parse;
   const connections = new Connections();
   const scheduler = new ReadScheduler(deps.room);
   const connectionOf = (client: Client) => connections.of(client);
@@ -62,8 +63,9 @@ export function createBroker(deps: {
     ...LIMITS,
     maximumPacketSize: maximumPacketSize(maxMessageBytes),
     receiveMaximum: RECEIVE_MAXIMUM,
-    ...createAuthentication({ accounts, connectionOf, authorization, notices, metrics }),
+    ...createAuthentication({ accounts, parseTopic, connectionOf, authorization, notices, metrics }),
     authorizePublish: new Settling({
+      parseTopic,
       handleMessage,
       clock,
       connectionOf,
@@ -75,6 +77,7 @@ export function createBroker(deps: {
         halfOpen: (client) => persistence.halfOpen(client),
         forward: (packet, client) => aedes.publishFrom(client, packet),
         metrics,
+        contract: topics.contract,
       }),
       metrics,
     }).authorizePublish,

@@ -18,7 +18,6 @@ import {
   type SensorIdentity,
 } from '../../../schema/ids.ts';
 import { bucketOf, DAY_MS, DEAD_LETTER_SHARDS, HOUR_MS } from '../../../schema/rules.ts';
-import { parseTopic } from '../../../schema/topics.ts';
 import type { HeldWrites } from '../database/held-writes.ts';
 import { createMemoryStore } from '../memory-store/index.ts';
 import type { Table } from '../memory-store/tables.ts';
@@ -93,7 +92,7 @@ export async function startMemoryPipeline(
   const accept = (topic: string, payload: string | Buffer, rest?: Partial<Message>) =>
     pipeline.ingest.handleMessage({
       topic,
-      route: parseTopic(topic),
+      route: pipeline.ingest.topics.contract.parse(topic),
       payload: memory.own(payload),
       retained: false,
       receipt: { from: null },

@@ -8,6 +8,7 @@ import { ByteBudget } from '../../../api/ingest/admission/byte-budget.ts';
 import { createBroker } from '../../../api/mqtt/embedded/index.ts';
 import { createMetrics } from '../../../api/observability/metrics.ts';
 import { readSettings } from '../../../common/settings/index.ts';
+import { topicContract } from '../../../schema/topics.ts';
 import { useCleanUps } from '../../support/clean-ups.ts';
 import { usedBytes } from '../../support/memory.ts';
 import { readSeries } from '../../support/metrics.ts';
@@ -45,7 +46,7 @@ async function startBroker(budgetBytes: number) {
   const broker = createBroker({
     mqtt: settings,
     accounts: new Accounts(settings),
-    topics: { presence: null, readRules: [] },
+    topics: { presence: null, readRules: [], contract: topicContract([]) },
     maxMessageBytes: 1024 * 1024,
     handleMessage: ({ topic, payload, signal }) => budget.run(payload.length, () => settle(topic), signal),
     room: budget,

@@ -8,6 +8,7 @@ import { ByteBudget } from '../../../../api/ingest/admission/byte-budget.ts';
 import { createBroker } from '../../../../api/mqtt/embedded/index.ts';
 import { createMetrics } from '../../../../api/observability/metrics.ts';
 import { readSettings } from '../../../../common/settings/index.ts';
+import { topicContract } from '../../../../schema/topics.ts';
 import { certificatesFolder } from '../../../support/certificates.ts';
 import { useCleanUps } from '../../../support/clean-ups.ts';
 import { createTcpClients, type TcpClient } from '../../../support/http/tcp-clients.ts';
@@ -29,7 +30,7 @@ async function startBroker(bounds?: Bounds, tls?: OwnCertificate) {
   const broker = createBroker({
     mqtt: settings,
     accounts: new Accounts(settings),
-    topics: { presence: null, readRules: [] },
+    topics: { presence: null, readRules: [], contract: topicContract([]) },
     maxMessageBytes: 1024 * 1024,
     handleMessage: async () => 'accepted',
     room: new ByteBudget(1024 * 1024),

@@ -7,6 +7,7 @@ import { ByteBudget } from '../../../../api/ingest/admission/byte-budget.ts';
 import { createBroker } from '../../../../api/mqtt/embedded/index.ts';
 import { createMetrics } from '../../../../api/observability/metrics.ts';
 import { readSettings } from '../../../../common/settings/index.ts';
+import { topicContract } from '../../../../schema/topics.ts';
 import { useCleanUps } from '../../../support/clean-ups.ts';
 import { createFloods } from '../../../support/mqtt/floods.ts';
 import { until } from '../../../support/until.ts';
@@ -35,7 +36,7 @@ async function startBroker() {
   const broker = createBroker({
     mqtt: settings,
     accounts: new Accounts(settings),
-    topics: { presence: null, readRules: [] },
+    topics: { presence: null, readRules: [], contract: topicContract([]) },
     maxMessageBytes: 1024 * 1024,
     handleMessage: async () => {
       messages++;
