@@ -13,7 +13,6 @@ import { createHandlers, createNoteLastSeen, MeasurementStore } from './handlers
 import type { SampleObserver } from './handlers/measurement-store.ts';
 import { createLateWriter, LateArrivalNotes, LateDayNotes } from './late-samples.ts';
 import { Outbox } from './outbox.ts';
-import { PastSamples } from './past-samples.ts';
 import { IngestPipeline, type Send } from './pipeline.ts';
 import { ReceiptTimes } from './receipt-times.ts';
 import { RefusalNotices } from './refusal-notices.ts';
@@ -32,6 +31,7 @@ export { copyBytes } from './admission/index.ts';
 export { AwaitingRegistration, storeWaiting } from './awaiting-registration.ts';
 export { IngestEvents } from './events.ts';
 export { notReplayable, resultOf } from './ingest-result.ts';
+export { partitions } from './late-samples.ts';
 export { arrivalOf, refuseForbidden, toKept } from './pipeline.ts';
 
 /** With a shorter limit, a single timed-out request would already count as an outage. */
@@ -93,15 +93,6 @@ export function createIngest(context: Context, deps: Deps) {
     handler: measurementHandler,
     identify: pipeline.identify,
   });
-  const pastSamples = new PastSamples({
-    store,
-    registry,
-    samples,
-    days,
-    retry,
-    clock: clockGuard,
-    publish,
-  });
   const { retire } = createRetirement({ registry, store: store.retirement, groups, clock });
   const { replay } = createReplay({ pipeline, clock });
 
@@ -119,8 +110,8 @@ export function createIngest(context: Context, deps: Deps) {
     find: (identity: Identity) => registry.find(identity),
     topics,
     descriptions: createDescriptions({ registry, births, isStuck, clock }),
-    /** writes samples of closed hours */
-    pastSamples,
+    /** for a feature that writes samples of closed hours */
+    writing: { registry, samples, days, publish, clock: clockGuard },
     /** Limits in epoch ms. Settles when the clock is right. */
     async acceptedTimes(): Promise<{ oldest: number; newest: number }> {
       const now = await clockGuard.now();

@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { encodeParquet, listSensors, readSensors } from '../../../../api/columns/index.ts';
-import { importParquet, importStream } from '../../../../api/features/import/files.ts';
+import { destinationOf, importParquet, importStream } from '../../../../api/features/import/files.ts';
 import { createReading } from '../../../../api/history/reading/index.ts';
 import { csvCell } from '../../../../api/http/tables.ts';
 import { isName } from '../../../../schema/ids.ts';
@@ -27,7 +27,7 @@ async function store(text: string, { format = 'csv', ...options }: Record<string
     yield Buffer.from(text);
   }
   const { progress } = await importStream(
-    pipeline.ingest,
+    destinationOf(pipeline.store, pipeline.ingest),
     { source: source(), format: format as 'csv' },
     {
       device: undefined,
@@ -173,11 +173,19 @@ test('Import of an export: hostile names: a second installation has the same dev
           yield Buffer.from(`${JSON.stringify({ ts: BEGIN + index, ...row })}\n`);
       }
       try {
-        await importStream(first.ingest, { source: source(), format: 'ndjson' }, options);
+        await importStream(
+          destinationOf(first.store, first.ingest),
+          { source: source(), format: 'ndjson' },
+          options,
+        );
         const exported = await exportOf(first);
         await writeFile(path, exported);
         const file = await open(path);
-        const { progress } = await importParquet(second.ingest, file, options).finally(() => file.close());
+        const { progress } = await importParquet(
+          destinationOf(second.store, second.ingest),
+          file,
+          options,
+        ).finally(() => file.close());
         expect(progress).toMatchObject({ refused: 0, merged: 0 });
         expect((await exportOf(second)).equals(exported)).toBe(true);
       } finally {

@@ -1,9 +1,9 @@
-import { forEachConcurrently } from '../../common/concurrency.ts';
-import type { ErrorCode } from '../../common/errors.ts';
-import { type Identity, identifySensor } from '../../schema/ids.ts';
-import { encodeHour } from '../../schema/packed/hour/encode-hour.ts';
-import { mergeSeries, type Series as Samples } from '../../schema/packed/series.ts';
-import { hourStatisticsOf } from '../../schema/packed/statistics.ts';
+import { forEachConcurrently } from '../../../common/concurrency.ts';
+import type { ErrorCode } from '../../../common/errors.ts';
+import { type Identity, identifySensor } from '../../../schema/ids.ts';
+import { encodeHour } from '../../../schema/packed/hour/encode-hour.ts';
+import { mergeSeries, type Series as Samples } from '../../../schema/packed/series.ts';
+import { hourStatisticsOf } from '../../../schema/packed/statistics.ts';
 import {
   bucketOf,
   dayOf,
@@ -12,17 +12,14 @@ import {
   isLate,
   MAX_SAMPLES_PER_HISTORY_ROW,
   yearOf,
-} from '../../schema/rules.ts';
-import type { ClockGuard } from '../store/clock-guard.ts';
-import type { SensorKey } from '../store/history/keys.ts';
-import type { HourRow } from '../store/history/reads.ts';
-import type { Store } from '../store/index.ts';
-import type { Retry } from '../store/sending/retry.ts';
-import type { Publish } from './index.ts';
-import { type LateDayNotes, partitions } from './late-samples.ts';
-import { type Device, type Sensor, sensorOf } from './registry/cache.ts';
-import type { Described, Registry } from './registry/index.ts';
-import type { SampleWriter, Series } from './sample-writer.ts';
+} from '../../../schema/rules.ts';
+import { type Ingest, partitions } from '../../ingest/index.ts';
+import type { Device, Sensor } from '../../ingest/registry/cache.ts';
+import { type Described, sensorOf } from '../../ingest/registry/index.ts';
+import type { Series } from '../../ingest/sample-writer.ts';
+import type { SensorKey } from '../../store/history/keys.ts';
+import type { HourRow } from '../../store/history/reads.ts';
+import type { Store } from '../../store/index.ts';
 
 /** written concurrently, of a device and of a sensor */
 const SENSORS_AT_ONCE = 8;
@@ -44,16 +41,11 @@ type Piece = { hour: number; from: number; to: number };
 export class PastSamples {
   #deps;
 
-  constructor(deps: {
-    store: Pick<Store, 'packed' | 'write'>;
-    registry: Registry;
-    samples: SampleWriter;
-    days: LateDayNotes;
-    retry: Retry;
-    clock: ClockGuard;
-    publish: Publish;
-  }) {
-    this.#deps = deps;
+  constructor({
+    store,
+    writing,
+  }: { store: Pick<Store, 'packed' | 'write' | 'retry'>; writing: Ingest['writing'] }) {
+    this.#deps = { ...writing, store, retry: store.retry };
   }
 
   /** Registers unknown sensors. `sensors`: type and unit by id or name. @throws `registration_limit` */
