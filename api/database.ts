@@ -1,6 +1,6 @@
 import type { Context } from './observability/index.ts';
 import type { Metrics } from './observability/metrics.ts';
-import { ClockGuard, connectStore, logSecurityProblems, type Store } from './store/index.ts';
+import { ClockGuard, connectStore, type Store } from './store/index.ts';
 
 /**
  * The clock guard compares the clock of the process with that of the database.
@@ -32,7 +32,6 @@ export async function openDatabase(
     },
     clock,
   });
-  await logSecurityProblems({ check: store.health.checkSecurity, username: config.cql.username, logger });
   const difference = deps.clockDifference ?? store.health.clockDifference;
   const clockGuard = new ClockGuard({ clock, difference, logger, periods: deps.comparing });
   store.commitMarks.trustClock(() => clockGuard.isTrusted);

@@ -23,6 +23,7 @@ import { mappingsFeature } from './mappings/index.ts';
 import { parquetFeature } from './parquet/index.ts';
 import { prometheusFeature } from './prometheus/index.ts';
 import { queryFeature } from './query/index.ts';
+import { securityCheckFeature } from './security-check/index.ts';
 import { sparkplugFeature } from './sparkplug/index.ts';
 
 /** A line switches its feature on. */
@@ -43,6 +44,7 @@ export const FEATURES: Feature[] = [
   parquetFeature,
   prometheusFeature,
   queryFeature,
+  securityCheckFeature,
   sparkplugFeature,
 ];
 

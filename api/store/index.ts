@@ -21,7 +21,6 @@ import { createProcessStore } from './processes.ts';
 import type { OnBrokenRule } from './query-rule-tracker.ts';
 import { createRegistryStore } from './registry/index.ts';
 import { createRetirementStore } from './registry/retirement.ts';
-import { createSecurityCheck } from './security-check.ts';
 import { readBatchLimits } from './sending/batch-limits.ts';
 import { CongestionWindow, Permits } from './sending/congestion-window.ts';
 import { Retry } from './sending/retry.ts';
@@ -39,7 +38,6 @@ export { storedForm } from './dead-letters.ts';
 export { iterateGroups } from './devices/group-iterator.ts';
 export { eventId, parseEventId } from './events.ts';
 export { allParts } from './measurements/rows.ts';
-export { logSecurityProblems } from './security-check.ts';
 export { Retry } from './sending/retry.ts';
 export { DIGEST_BYTES, MAX_DIGESTS_PER_NOTE } from './streaming.ts';
 export { firstIdOf, newTimeId, parseTimeId, timeOfId } from './time-ids.ts';
@@ -98,7 +96,6 @@ export async function connectStore(options: {
     dialect,
     // With ScyllaDB a batch has rows of one partition only, so these limits do not apply: see `replicasOf`.
     batchLimits: dialect === DIALECTS.scylla ? undefined : await readBatchLimits(client),
-    role: cql.username,
     isAuthenticated: () => isAuthenticated,
   });
 }
@@ -109,7 +106,6 @@ export function createStore(deps: {
   dialect: Dialect;
   batchLimits?: BatchLimits;
   retention: Pick<Config['retention'], 'latestGroups'>;
-  role?: string;
   /** whether a node has asked for credentials */
   isAuthenticated: () => boolean;
   /** largest congestion window; default: unbounded */
@@ -126,7 +122,6 @@ export function createStore(deps: {
     dialect,
     batchLimits,
     retention,
-    role,
     isAuthenticated,
     maxInFlight = Number.POSITIVE_INFINITY,
     observe,
@@ -181,7 +176,7 @@ export function createStore(deps: {
     fleet: createFleet({ session: reading, groups: retention.latestGroups, clock, onStaleIndex }),
     health: {
       ...createHealth(reading, clock),
-      checkSecurity: createSecurityCheck({ session: reading, role, isAuthenticated }),
+      isAuthenticated,
       nodes: () => nodesOf(client),
       pressure: () => ({
         in_flight: permits.inUse,
