@@ -1,5 +1,6 @@
 import type { Identity } from '../../schema/ids.ts';
 import { DAY_MS } from '../../schema/rules.ts';
+import { type FurtherTopics, topicContract } from '../../schema/topics.ts';
 import { type Context, ProcessStats } from '../observability/index.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { ClockGuard } from '../store/clock-guard.ts';
@@ -12,7 +13,6 @@ import { createHandlers, createNoteLastSeen, MeasurementStore } from './handlers
 import type { SampleObserver } from './handlers/measurement-store.ts';
 import { createLateWriter, LateArrivalNotes, LateDayNotes } from './late-samples.ts';
 import { Outbox } from './outbox.ts';
-import { PastSamples } from './past-samples.ts';
 import { IngestPipeline, type Send } from './pipeline.ts';
 import { ReceiptTimes } from './receipt-times.ts';
 import { RefusalNotices } from './refusal-notices.ts';
@@ -31,6 +31,7 @@ export { copyBytes } from './admission/index.ts';
 export { AwaitingRegistration, storeWaiting } from './awaiting-registration.ts';
 export { IngestEvents } from './events.ts';
 export { notReplayable, resultOf } from './ingest-result.ts';
+export { partitions } from './late-samples.ts';
 export { arrivalOf, refuseForbidden, toKept } from './pipeline.ts';
 
 /** With a shorter limit, a single timed-out request would already count as an outage. */
@@ -45,6 +46,8 @@ type Deps = {
   isAnnounced: boolean;
   /** of features; default: only the topics of the contract are read */
   topics?: OpenTopics[];
+  /** default: only the topics of the core */
+  contract?: FurtherTopics;
   /** default: does nothing */
   send?: Send;
   /** live changes; default: does nothing */
@@ -90,15 +93,6 @@ export function createIngest(context: Context, deps: Deps) {
     handler: measurementHandler,
     identify: pipeline.identify,
   });
-  const pastSamples = new PastSamples({
-    store,
-    registry,
-    samples,
-    days,
-    retry,
-    clock: clockGuard,
-    publish,
-  });
   const { retire } = createRetirement({ registry, store: store.retirement, groups, clock });
   const { replay } = createReplay({ pipeline, clock });
 
@@ -116,8 +110,8 @@ export function createIngest(context: Context, deps: Deps) {
     find: (identity: Identity) => registry.find(identity),
     topics,
     descriptions: createDescriptions({ registry, births, isStuck, clock }),
-    /** writes samples of closed hours */
-    pastSamples,
+    /** for a feature that writes samples of closed hours */
+    writing: { registry, samples, days, publish, clock: clockGuard },
     /** Limits in epoch ms. Settles when the clock is right. */
     async acceptedTimes(): Promise<{ oldest: number; newest: number }> {
       const now = await clockGuard.now();
@@ -207,7 +201,10 @@ function createPath(context: Context, deps: Deps, historyMs: number) {
     database: { session: store.write.session, retry },
     send,
   };
-  const topics = new Topics((deps.topics ?? []).map((open) => open(context, handlerDeps)));
+  const topics = new Topics(
+    (deps.topics ?? []).map((open) => open(context, handlerDeps)),
+    deps.contract ?? topicContract([]),
+  );
   const { measurements: measurementHandler, handlers } = createHandlers(context, handlerDeps, topics.readers);
   const pipeline = new IngestPipeline(context, {
     admission,

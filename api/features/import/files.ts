@@ -3,10 +3,12 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import { MillraceError } from '../../../common/errors.ts';
 import type { Ingest } from '../../ingest/index.ts';
+import type { Store } from '../../store/index.ts';
 import { type Imported, Importer, type Progress, type RefusedLine } from './importer.ts';
 import { LocalTimes } from './local-times.ts';
 import type { FileOptions } from './options.ts';
 import { readParquet } from './parquet.ts';
+import { PastSamples } from './past-samples.ts';
 import type { Rows } from './rows.ts';
 import { readCsv, readNdjson } from './text.ts';
 import { Zone } from './zones.ts';
@@ -55,16 +57,28 @@ interface RunOptions {
   signal: AbortSignal;
 }
 
+/** Writes what a file has. */
+export interface Destination {
+  pastSamples: PastSamples;
+  acceptedTimes: Ingest['acceptedTimes'];
+}
+
+export const destinationOf = (store: Store, { writing, acceptedTimes }: Ingest): Destination => ({
+  pastSamples: new PastSamples({ store, writing }),
+  acceptedTimes,
+});
+
 /** @throws `bad_file` */
 export async function importFile(
-  ingest: Pick<Ingest, 'pastSamples' | 'acceptedTimes'>,
+  destination: Destination,
   { path, format }: { path: string; format: FileFormat },
   options: ImportOptions,
 ): Promise<Imported> {
-  if (format !== 'parquet') return importStream(ingest, { source: createReadStream(path), format }, options);
+  if (format !== 'parquet')
+    return importStream(destination, { source: createReadStream(path), format }, options);
   const file = await open(path);
   try {
-    return await importParquet(ingest, file, options);
+    return await importParquet(destination, file, options);
   } finally {
     await file.close();
   }
@@ -72,27 +86,27 @@ export async function importFile(
 
 /** The caller opens and closes the file. @throws `bad_file` */
 export const importParquet = (
-  ingest: Pick<Ingest, 'pastSamples' | 'acceptedTimes'>,
+  destination: Destination,
   file: FileHandle,
   options: ImportOptions,
-): Promise<Imported> => importRows(ingest, readParquet(file, options), options);
+): Promise<Imported> => importRows(destination, readParquet(file, options), options);
 
 /** Imports while the source arrives. @throws `bad_file` */
 export const importStream = (
-  ingest: Pick<Ingest, 'pastSamples' | 'acceptedTimes'>,
+  destination: Destination,
   { source, format }: { source: AsyncIterable<Buffer>; format: 'csv' | 'ndjson' },
   options: ImportOptions,
 ): Promise<Imported> =>
-  importRows(ingest, format === 'csv' ? readCsv(source, options) : readNdjson(source, options), options);
+  importRows(destination, format === 'csv' ? readCsv(source, options) : readNdjson(source, options), options);
 
 async function importRows(
-  ingest: Pick<Ingest, 'pastSamples' | 'acceptedTimes'>,
+  destination: Destination,
   rows: AsyncIterable<Rows>,
   options: ImportOptions,
 ): Promise<Imported> {
   const importer = new Importer({
-    pastSamples: ingest.pastSamples,
-    times: await ingest.acceptedTimes(),
+    pastSamples: destination.pastSamples,
+    times: await destination.acceptedTimes(),
     options,
   });
   for await (const some of withTimes(rows, options)) {

@@ -4,7 +4,7 @@ import type { LineResult } from '../../ingest/submission.ts';
 import { counted } from '../../observability/index.ts';
 import { type DecodedLines, LineDecoder } from './decoder.ts';
 import { routes } from './routes.ts';
-import { SCHEMAS } from './schemas.ts';
+import { PROBLEMS, SCHEMAS } from './schemas.ts';
 import { LINE_SETTINGS } from './settings.ts';
 import { LineSkip } from './skip.ts';
 
@@ -13,6 +13,7 @@ export const lineProtocolFeature = defineFeature({
   settings: [LINE_SETTINGS],
   tags: { 'line-protocol': 'Ingest of line protocol, for clients of InfluxDB such as Telegraf.' },
   schemas: SCHEMAS,
+  problems: PROBLEMS,
   routes,
   create: ({ config, ingest, metrics }) => ({
     deps: {

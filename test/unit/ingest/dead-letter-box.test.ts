@@ -21,11 +21,7 @@ async function start(options?: Parameters<typeof startMemoryPipeline>[0]) {
     refuse: (device: string, receivedAt = NOW) =>
       pipeline.accept(`iot/v1/${device}/measurements`, '{', { receivedAt }),
     /** @returns the newest first */
-    async deadLetters() {
-      const range = { from: NOW - MINUTE_MS, to: NOW + 10 * MINUTE_MS };
-      const { deadLetters } = await pipeline.store.deadLetters.page(range, { before: null, limit: 3 });
-      return deadLetters;
-    },
+    deadLetters: async () => (await pipeline.storedDeadLetters()).reverse(),
   };
 }
 

@@ -1,6 +1,9 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { pagesOf } from '../../../support/http/pages.ts';
+import { createDeadLetterReads } from '../../../../api/features/dead-letters/store.ts';
+import { forEachConcurrently } from '../../../../common/concurrency.ts';
+import { expectProblem, send } from '../../../support/http/index.ts';
+import { pagesOf, withCursor } from '../../../support/http/pages.ts';
 import { useStore, useTestSystem } from '../../../support/system/use.ts';
 
 const HOUR = 3_600_000;
@@ -259,9 +262,9 @@ describe('Summary of dead letters', () => {
 
   test('Summary of dead letters: too many for one answer: ends at a full hour, and the answer has this hour as from', async () => {
     const range = { from: RANGE.from, to: NOON + 9 * HOUR };
-    const { hours, from } = await store.deadLetters.summary(range, { maxDeadLetters: 2 });
+    const { hours, from } = await createDeadLetterReads(store).summary(range, { maxDeadLetters: 2 });
     expect(from).toBe(NOON + HOUR);
-    const rest = await store.deadLetters.summary({ from: range.from, to: from });
+    const rest = await createDeadLetterReads(store).summary({ from: range.from, to: from });
     const counts = [...hours, ...rest.hours].map(({ hour, deadLetters, codes }) => ({
       hour: new Date(hour).toISOString(),
       dead_letters: deadLetters,
