@@ -80,6 +80,16 @@ export function ProblemLine({ problem, onRetry }: { problem: Problem; onRetry: (
   );
 }
 
+/** Renders the line about a part of a page that could not be loaded. A reload loses nothing, because the address holds the state. */
+export const IncompleteLine = () => (
+  <p class="slow problem-line" role="alert">
+    <span>A part of this page could not be loaded.</span>
+    <button type="button" class="button" onClick={() => location.reload()}>
+      Reload
+    </button>
+  </p>
+);
+
 export function SlowLine() {
   if (useStale() !== null) return null;
   return (
