@@ -22,7 +22,6 @@ import { createVocabulary } from './state/lists.ts';
 import { Live, useFiguresAlone } from './state/live.ts';
 import { createPreferences, openStorage } from './state/preferences.ts';
 import { createSession, fetchWithSession } from './state/session.ts';
-import { createThresholdMemory } from './state/thresholds.ts';
 
 function App({ views }: { views: Views }) {
   const { router, session, live } = useServices();
@@ -297,7 +296,6 @@ const services: Services = {
   }),
   router: createRouter({ window, pages: FEATURES.flatMap(({ name, page }) => (page ? [name] : [])) }),
   preferences: createPreferences({ storage: localStore, root: document.documentElement, tabs: window }),
-  thresholds: createThresholdMemory({ storage: localStore }),
   vocabulary: createVocabulary(),
   clock,
   storage: { browser: localStore, tab: openStorage(() => sessionStorage) },

@@ -5,6 +5,7 @@ import type { Faults, Judge } from './state/cells.ts';
 import type { FleetSensor } from './state/fleet.ts';
 import type { Matcher } from './state/lists.ts';
 import type { Outdated } from './state/sensor.ts';
+import type { Scale } from './units.ts';
 
 /** What a feature adds to the dashboard. Only `name` is required. */
 export interface Feature {
@@ -54,12 +55,12 @@ export interface Slots {
   missingDevice: { device: string };
   /** button next to the switch between the lists of the fleet */
   listAction: object;
-  /** hint above the first steps */
-  stepsHint: object;
+  /** button in the header */
+  headerAction: object;
+  /** below the message that no sensor has sent a value yet */
+  emptyFleet: object;
   /** how to get the account that the embedded broker demands */
   stepsAccount: object;
-  /** further way to bring measurements, below the first steps */
-  stepsMore: object;
   /** button below the chart of a sensor; names or ids */
   sensorButton: { device: string; sensor: string };
   /** marks on cells of the wall; `arranged` changes with the places of the cells */
@@ -122,9 +123,40 @@ export interface Details {
     note?: ComponentChildren;
     /** panel below the chart */
     panel?: ComponentChildren;
+    /** controls at the end of the panel of the chart of a sensor */
+    foot?: ComponentChildren;
   };
   /** text about the newest value of a sensor; the first feature that has one draws it */
   ValueNote?: ComponentType<ValueNoteProps>;
+  /** buttons below a chart, or below the charts of a device */
+  ChartActions?: ComponentType<ChartActionsProps>;
+  /** mark next to a sample or bin in a table of values */
+  SampleMark?: ComponentType<SampleMarkProps>;
+}
+
+export interface SampleMarkProps {
+  min: number;
+  max: number;
+  /** scale of the values; null: they are states or rates */
+  scale: Scale | null;
+}
+
+export interface ChartActionsProps {
+  /** name of the chart */
+  name: string;
+  /** returns the lines within the window */
+  lines: () => DrawnLine[];
+  chart: { current: HTMLElement | null };
+  /** the only sensor of the chart, with the range of the address in epoch ms */
+  samples?: { device_id: string; sensor_id: string; range: ChartSubject['range'] } | null;
+}
+
+/** A line of a chart: samples or bins in columns, with times in epoch ms. */
+export interface DrawnLine {
+  device: string;
+  sensor: string;
+  unit: string | null;
+  shape: { ts: number[]; avg: (number | null)[]; min: number[]; max: number[]; count: number[] };
 }
 
 export interface ValueNoteProps {
@@ -145,4 +177,15 @@ export interface ChartSubject {
   range: { live: boolean; from: number; to: number };
   /** end of the shown window in epoch ms */
   at: number;
+  /** the signal of the only sensor */
+  signal?: SignalSubject | null;
+}
+
+export interface SignalSubject {
+  /** samples or bins within the window, as the sensor sends them */
+  sent: DrawnLine['shape'] & { stepMs: number | null };
+  /** unit as the sensor sends it */
+  unit: string | null;
+  /** scale of the drawn values; null: states or rates are drawn */
+  scale: Scale | null;
 }

@@ -1,5 +1,5 @@
 import type { Query } from './request.ts';
-import { BASE, createRequests, toQuery } from './request.ts';
+import { createRequests, toQuery } from './request.ts';
 import type {
   DeviceEvent,
   DeviceInfo,
@@ -10,7 +10,6 @@ import type {
   Page,
   Pipeline,
   Readiness,
-  SearchResults,
   SensorInfo,
   Series,
   StatsThen,
@@ -63,11 +62,6 @@ export class Client {
     return this.requests.get('/devices', query, signal);
   }
 
-  /** @returns search results, the best match first */
-  search(text: string, signal?: AbortSignal): Promise<SearchResults> {
-    return this.requests.get('/search', { q: text }, signal);
-  }
-
   device(device: string, signal?: AbortSignal): Promise<DeviceInfo> {
     return this.requests.get(`/devices/${segment(device)}`, {}, signal);
   }
@@ -116,11 +110,6 @@ export class Client {
       async () => readCsv(await this.requests.read(path, signal, { type: 'text/csv' })),
       signal,
     );
-  }
-
-  /** @returns URL of an export file, which the browser streams to disk */
-  exportHref(device: string, sensor: string, query: Query & { format: 'csv' | 'ndjson' }): string {
-    return `${BASE}${sensorPath(device, sensor)}/measurements${toQuery({ ...query, order: 'asc' })}`;
   }
 
   series(device: string, sensor: string, query: Query, signal?: AbortSignal): Promise<Series> {

@@ -285,12 +285,6 @@ export function useTimePlot({
 
   return {
     announcement,
-    /** Draws the plot again after a change of values that the options read. */
-    redraw() {
-      if (!chart.current) return;
-      show(chart.current, { ...shown.current, walked: walked.current });
-      chart.current.redraw(false, true);
-    },
     /** Attributes of the element of the plot. */
     frame: {
       ref: host,

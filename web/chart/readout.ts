@@ -1,6 +1,5 @@
 import type { Zone } from '../format.ts';
 import { formatDate, formatDateTime, formatNumber, formatTimeMs, formatUnit } from '../format.ts';
-import type { Thresholds } from '../state/thresholds.ts';
 import type { Labels, StateNames } from '../states.ts';
 import { statesOf } from '../states.ts';
 import type { Scale, UnitChoices } from '../units.ts';
@@ -194,12 +193,6 @@ export function inScale(shape: Shape, scale: Scale): Shape {
     max: isOne ? (avg as number[]) : column(shape.max),
   };
 }
-
-/** Converts thresholds in the same way as values, so that a value equal to a threshold is not over the threshold. */
-export const thresholdsIn = ({ low, high }: Thresholds, scale: Scale): Thresholds => ({
-  low: low === null ? null : toShown(scale, low),
-  high: high === null ? null : toShown(scale, high),
-});
 
 /** Minimum number of points of a counter. With fewer points, a signal may rise by chance, and counts as no counter. */
 const LEAST_POINTS = 8;

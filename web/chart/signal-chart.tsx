@@ -1,11 +1,9 @@
 import type { ComponentChildren } from 'preact';
-import { useCallback, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useCallback, useId, useMemo, useRef, useState } from 'preact/hooks';
 import type UPlot from 'uplot';
 import type { Plugin } from 'uplot';
 import { formatStep, formatUnit, hueOf } from '../format.ts';
 import { useServices } from '../state/hooks.ts';
-import type { Thresholds } from '../state/thresholds.ts';
-import { NO_THRESHOLDS } from '../state/thresholds.ts';
 import type { StateBand, StateNames } from '../states.ts';
 import { stretchesOf } from '../states.ts';
 import type { Edges } from './options.ts';
@@ -53,7 +51,6 @@ export function SignalChart({
   onReset: () => void;
   /** receives the position of the plot */
   onPlot?: (edges: Edges) => void;
-  thresholds?: Thresholds;
   /** key of linked charts; charts with equal keys move their cursors together */
   cursorKey?: string;
   /** further plugins of the plot */
@@ -289,7 +286,6 @@ export function TimeChart(props: {
   onPlace: (place: number | null, ts: number | null) => void;
   /** text for screen readers about the point that the keyboard reached; the chart announces nothing else */
   inWords: (place: number) => string;
-  thresholds?: Thresholds;
   /** key of linked charts; charts with equal keys move their cursors together */
   cursorKey?: string;
   plugins?: uPlot.Plugin[];
@@ -298,19 +294,19 @@ export function TimeChart(props: {
   /** id of the text that explains how to use the chart */
   describedBy?: string;
 }) {
-  const { label, shape, intervalMs, thresholds = NO_THRESHOLDS, cursorKey, plugins, describedBy } = props;
+  const { label, shape, intervalMs, cursorKey, plugins, describedBy } = props;
   const picture = useMemo(() => drawn(shape, intervalMs), [shape, intervalMs]);
-  const shown = useRef({ ...props, picture, thresholds });
-  shown.current = { ...props, picture, thresholds };
+  const shown = useRef({ ...props, picture });
+  shown.current = { ...props, picture };
 
-  const { frame, announcement, redraw } = useTimePlot({
+  const { frame, announcement } = useTimePlot({
     shown: shown.current,
     options: (element, zone, cursorAt) => ({
       ...chartOptions({
         host: element,
         zone,
         cursorKey,
-        look: () => ({ isRaw: shown.current.shape.stepMs === null, thresholds: shown.current.thresholds }),
+        isRaw: () => shown.current.shape.stepMs === null,
         entryUnder(ts, reachMs) {
           const { picture, shape } = shown.current;
           return entryUnder(picture, ts, Math.max(reachMs, (shape.stepMs ?? 0) / 2));
@@ -331,8 +327,6 @@ export function TimeChart(props: {
     },
     inputs: [cursorKey, plugins],
   });
-  // Thresholds may extend the value scale, which uPlot computes after the time scale.
-  useLayoutEffect(redraw, [thresholds.low, thresholds.high]);
 
   return (
     <>

@@ -3,12 +3,11 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { createZone, formatDateTime, formatZone, hasOwnZone, LOCAL } from '../format.ts';
 import { useServices } from '../state/hooks.ts';
-import { useMay } from '../state/session.ts';
 import { useVerdict } from '../state/verdict.ts';
 import { Choice } from './controls.tsx';
 import { RACE, WHEEL } from './mark.ts';
 import { Navigation, useCriticalMark, VerdictLabel, VerdictLine } from './navigation.tsx';
-import { Search } from './search.tsx';
+import { Slot } from './slots.tsx';
 import './header.css';
 import './page.css';
 import type { ZoneName } from '../format.ts';
@@ -23,7 +22,6 @@ const THEMES = [
 export function Header() {
   const { router } = useServices();
   const { view } = router.routeOf(router.place.value.path);
-  const mayRead = useMay('read');
   const verdict = useVerdict();
   useCriticalMark(verdict.level === 'critical');
   useBeginning();
@@ -34,7 +32,7 @@ export function Header() {
       status={<Connection verdict={verdict} />}
       line={view !== 'pipeline' && <VerdictLine verdict={verdict} />}
     >
-      {mayRead && <Search />}
+      <Slot name="headerAction" />
     </HeaderBar>
   );
 }

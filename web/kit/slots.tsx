@@ -1,7 +1,16 @@
 import type { ComponentType } from 'preact';
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
-import type { ChartSubject, Details, Feature, FeaturePage, Judgment, Slots } from '../feature.ts';
+import type {
+  ChartActionsProps,
+  ChartSubject,
+  Details,
+  Feature,
+  FeaturePage,
+  Judgment,
+  SampleMarkProps,
+  Slots,
+} from '../feature.ts';
 
 /** The features of the dashboard. `details`: complete before a view that uses them is drawn */
 export interface LoadedFeatures {
@@ -38,6 +47,17 @@ export function useChartParts(subject: ChartSubject) {
   const { details } = useContext(FeaturesContext);
   return details.flatMap(({ useChart }) => (useChart ? [useChart(subject)] : []));
 }
+
+/** Draws what features add below a chart. */
+export const ChartActions = (props: ChartActionsProps) =>
+  useContext(FeaturesContext).details.map(
+    ({ ChartActions: Part }, index) => Part && <Part key={index} {...props} />,
+  );
+
+export const SampleMarks = (props: SampleMarkProps) =>
+  useContext(FeaturesContext).details.map(
+    ({ SampleMark: Part }, index) => Part && <Part key={index} {...props} />,
+  );
 
 export const useValueNote = () =>
   useContext(FeaturesContext).details.find(({ ValueNote }) => ValueNote)?.ValueNote;

@@ -9,7 +9,6 @@ import type { Vocabulary } from './lists.ts';
 import type { Live } from './live.ts';
 import type { KeptTexts, Preferences } from './preferences.ts';
 import type { Session } from './session.ts';
-import type { ThresholdMemory } from './thresholds.ts';
 
 /** The services that views need, created once in app.tsx. */
 export interface Services {
@@ -18,7 +17,6 @@ export interface Services {
   session: Session;
   router: Router;
   preferences: Preferences;
-  thresholds: ThresholdMemory;
   vocabulary: Vocabulary;
   clock: Clock;
   /** storage of this browser, and of this tab */

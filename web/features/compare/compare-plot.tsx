@@ -2,7 +2,6 @@ import { useCallback, useMemo, useRef } from 'preact/hooks';
 import { chartOptions, colorsOf, lonePoints } from '../../chart/options.ts';
 import { useTimePlot } from '../../chart/plot.ts';
 import type { Zone } from '../../format.ts';
-import { NO_THRESHOLDS } from '../../state/thresholds.ts';
 import { alignLines, axesOf } from './use-compared.ts';
 import 'uplot/dist/uPlot.min.css';
 import '../../chart/chart.css';
@@ -136,8 +135,15 @@ export function compareOptions({
   lines: Line[];
   onCursor: (ts: number | null) => void;
 }): uPlot.Options {
-  const look = () => ({ isRaw: false, thresholds: NO_THRESHOLDS });
-  const base = chartOptions({ host, zone, cursorKey, look, entryUnder: nothing, onCursor() {}, onPlot() {} });
+  const base = chartOptions({
+    host,
+    zone,
+    cursorKey,
+    isRaw: () => false,
+    entryUnder: nothing,
+    onCursor() {},
+    onPlot() {},
+  });
   // Each line has its own times, so the cursor selects the nearest sample of each line.
   const { dataIdx: _, ...cursor } = base.cursor ?? {};
   const colors = lines.map(({ hue }) => hueColor(host, hue));

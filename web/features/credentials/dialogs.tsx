@@ -4,7 +4,7 @@ import type { Problem, ProblemWords } from '../../api/request.ts';
 import { problemWords, toProblem } from '../../api/request.ts';
 import type { Mqtt } from '../../api/types.ts';
 import { Cancel, Copyable, Dialog, DialogProblem } from '../../kit/controls.tsx';
-import { publishCommand } from '../../kit/first-steps.tsx';
+import { publishCommand } from '../../kit/publish-command.ts';
 import { useServices } from '../../state/hooks.ts';
 import type { Credential, IssuedCredential } from './api.ts';
 import { issueCredential, revokeCredential, rotateCredential } from './api.ts';

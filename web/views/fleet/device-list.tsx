@@ -4,7 +4,6 @@ import { formatCount, NOTHING } from '../../format.ts';
 import { Choice } from '../../kit/controls.tsx';
 import { DeviceState } from '../../kit/device-title.tsx';
 import { Age } from '../../kit/figure.tsx';
-import { FirstSteps } from '../../kit/first-steps.tsx';
 import {
   FilterField,
   ListSwitch,
@@ -13,7 +12,7 @@ import {
   useNumberedPages,
   usePages,
 } from '../../kit/list-controls.tsx';
-import { NoDevice, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
+import { EmptyFleet, NoDevice, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
 import { Slot } from '../../kit/slots.tsx';
 import { deviceHref, withQuery } from '../../routes.ts';
 import { lastSeenAt } from '../../state/device.ts';
@@ -84,7 +83,7 @@ export function DeviceList({ fleet }: { fleet: FleetInfo | null }) {
           narrowed ? (
             <NoDevice byBeginning={!isHeld} />
           ) : (
-            <FirstSteps />
+            <EmptyFleet />
           )
         ) : (
           <DeviceTable

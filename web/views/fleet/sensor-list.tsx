@@ -2,9 +2,8 @@ import type { ComponentChildren } from 'preact';
 import { useCallback, useEffect, useRef } from 'preact/hooks';
 import type { Problem } from '../../api/request.ts';
 import type { LatestItem } from '../../api/types.ts';
-import { FirstSteps } from '../../kit/first-steps.tsx';
 import { FilterField, ListSwitch, Pager, useNumberedPages, usePages } from '../../kit/list-controls.tsx';
-import { NoMatch, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
+import { EmptyFleet, NoMatch, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
 import { SENSOR_COLUMNS, SensorTable } from '../../kit/sensor-table.tsx';
 import { withQuery } from '../../routes.ts';
 import { useSeen, useServices } from '../../state/hooks.ts';
@@ -101,7 +100,7 @@ function Rows({
   const place = router.place.value;
   const isCursor = place.query.get('cursor') !== null;
   if (problem) return <ProblemNotice problem={problem} onRetry={onRetry} />;
-  if (items?.length === 0 && !isFiltered(place.query) && !isCursor) return <FirstSteps />;
+  if (items?.length === 0 && !isFiltered(place.query) && !isCursor) return <EmptyFleet />;
   return (
     <>
       {items?.length === 0 ? (

@@ -18,7 +18,6 @@ import '../../kit/tables.css';
 import './sensor.css';
 import type { Shape } from '../../chart/shape.ts';
 import type { Window } from '../../chart/window.ts';
-import type { Thresholds } from '../../state/thresholds.ts';
 import type { StateNames } from '../../states.ts';
 import type { Scale } from '../../units.ts';
 
@@ -38,7 +37,7 @@ export function RangeData({
   unit,
   values,
   states,
-  thresholds,
+  valueScale,
 }: {
   sensor: { device_id: string; sensor_id: string };
   window: Window;
@@ -49,15 +48,15 @@ export function RangeData({
   values: Scale;
   /** state names; null: the samples are numbers */
   states: StateNames | null;
-  /** thresholds in the scale of the shape */
-  thresholds: Thresholds;
+  /** scale of the shape; null: states or rates */
+  valueScale: Scale | null;
 }) {
   const { router } = useServices();
   const { query } = router.place.value;
   const [order, setOrder] = useState<'asc' | 'desc'>('desc');
   const hasPoints = shape.stepMs !== null;
   const isPoints = hasPoints && query.get('table') !== 'samples';
-  const table = { order, thresholds };
+  const table = { order, valueScale };
   return (
     <section class="panel sample-panel" aria-label="Samples">
       <div class="panel-head data-head">
@@ -81,32 +80,6 @@ export function RangeData({
         <SampleTable sensor={sensor} window={window} scale={values} states={states} {...table} />
       )}
     </section>
-  );
-}
-
-export function SampleFiles({
-  sensor,
-  window: { live, from, to },
-}: {
-  sensor: { device_id: string; sensor_id: string };
-  window: Window;
-}) {
-  const { client } = useServices();
-  const range = { from: new Date(from).toISOString(), to: live ? null : new Date(to).toISOString() };
-  const link = (format: 'csv' | 'ndjson', label: string) => (
-    <a
-      class="button"
-      href={client.exportHref(sensor.device_id, sensor.sensor_id, { ...range, format })}
-      download
-      data-native
-    >
-      {label}
-    </a>
-  );
-  return (
-    <>
-      <span>All samples</span> {link('csv', 'CSV')} {link('ndjson', 'NDJSON')}
-    </>
   );
 }
 

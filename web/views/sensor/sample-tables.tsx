@@ -19,9 +19,8 @@ import {
 import { OtherZone } from '../../kit/figure.tsx';
 import { Pager } from '../../kit/list-controls.tsx';
 import { ProblemNotice } from '../../kit/notice.tsx';
+import { SampleMarks } from '../../kit/slots.tsx';
 import { useQuery, useServices } from '../../state/hooks.ts';
-import type { Thresholds } from '../../state/thresholds.ts';
-import { thresholdSideOf } from '../../state/thresholds.ts';
 import type { StateNames } from '../../states.ts';
 import type { Scale } from '../../units.ts';
 import { toShown } from '../../units.ts';
@@ -33,7 +32,7 @@ export function SampleTable({
   order,
   scale,
   states,
-  thresholds,
+  valueScale,
 }: {
   sensor: { device_id: string; sensor_id: string };
   window: Window;
@@ -41,14 +40,13 @@ export function SampleTable({
   scale: Scale;
   /** state names; null: the values are numbers */
   states: StateNames | null;
-  /** thresholds in the scale of the shown values */
-  thresholds: Thresholds;
+  /** scale of the values; null: states or rates */
+  valueScale: Scale | null;
 }) {
   const { preferences } = useServices();
   const { zone } = preferences.choice.value;
   const pages = useSamplePages(sensor, window, order);
   const { items, loading, problem } = pages;
-  const hasLines = thresholds.low !== null || thresholds.high !== null;
   const rows = items.map(({ ts, value }) => ({ ts, at: Date.parse(ts), value: toShown(scale, value) }));
   const decimals = decimalsFor(rows.map(({ value }) => value));
   const head = rows[0]?.at ?? 0;
@@ -76,7 +74,7 @@ export function SampleTable({
             <th scope="col" class="col-number col-after">
               After
             </th>
-            {hasLines ? <th scope="col">Threshold</th> : <td />}
+            <td />
           </tr>
         </thead>
         <tbody>
@@ -97,7 +95,7 @@ export function SampleTable({
                 </td>
                 <td class="col-number col-after">{before ? formatDuration(at - before.at) : NOTHING}</td>
                 <td>
-                  <OverThreshold side={thresholdSideOf(value, value, thresholds)} />
+                  <SampleMarks min={value} max={value} scale={valueScale} />
                 </td>
               </tr>
             );
@@ -127,14 +125,14 @@ export function BinTable({
   shape,
   order,
   unit,
-  thresholds,
+  valueScale,
 }: {
   /** a shape of bins */
   shape: Shape;
   order: 'asc' | 'desc';
   /** unit of the values of the shape */
   unit: string;
-  thresholds: Thresholds;
+  valueScale: Scale | null;
 }) {
   const { preferences } = useServices();
   const { zone } = preferences.choice.value;
@@ -167,7 +165,7 @@ export function BinTable({
           </thead>
           <tbody>
             {places.map((at) => (
-              <BinRow key={shape.ts[at]} {...{ shape, at, zone, decimals, thresholds }} />
+              <BinRow key={shape.ts[at]} {...{ shape, at, zone, decimals, valueScale }} />
             ))}
           </tbody>
         </table>
@@ -190,20 +188,20 @@ function BinRow({
   at,
   zone,
   decimals,
-  thresholds,
+  valueScale,
 }: {
   shape: Shape;
   at: number;
   zone: Zone;
   decimals: number;
-  thresholds: Thresholds;
+  valueScale: Scale | null;
 }) {
   const [ts = 0, min = 0, max = 0] = [shape.ts[at], shape.min[at], shape.max[at]];
   return (
     <tr>
       <td>
         <time datetime={new Date(ts).toISOString()}>{formatDateTime(ts, zone)}</time>
-        <OtherZone ts={ts} head={shape.to} /> <OverThreshold side={thresholdSideOf(min, max, thresholds)} />
+        <OtherZone ts={ts} head={shape.to} /> <SampleMarks {...{ min, max }} scale={valueScale} />
       </td>
       <td class="col-number col-lowest">{formatNumber(min, decimals)}</td>
       <td class="col-number col-average">
@@ -217,16 +215,6 @@ function BinRow({
     </tr>
   );
 }
-
-const WORDS = { low: '▼ low', high: '▲ high', both: '▲▼ both' };
-
-/** Renders a mark for values over the thresholds of the user. */
-const OverThreshold = ({ side }: { side: keyof typeof WORDS | null }) =>
-  side && (
-    <>
-      <span class="over-threshold">{WORDS[side]}</span>{' '}
-    </>
-  );
 
 const PAGE_ROWS = 25;
 /** Minimum interval in ms at which new samples appear on the first page. */
