@@ -22,6 +22,7 @@ import type { Route } from '../../http/route.ts';
 import type { StoredDeadLetter } from '../../store/dead-letters/dead-letter.ts';
 import type { Range } from '../../store/dead-letters/search.ts';
 import type { Store } from '../../store/index.ts';
+import { decodePayload } from './decoded.ts';
 import { SCHEMAS } from './schemas.ts';
 
 export const RANGE = {
@@ -67,7 +68,9 @@ export const getDeadLetter =
   ({ store }: FeatureContext): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
-    res.json(deadLetterItem(await findDeadLetter(store, req)));
+    const deadLetter = await findDeadLetter(store, req);
+    const { content } = deadLetter;
+    res.json({ ...deadLetterItem(deadLetter), decoded: content && decodePayload(content) });
   };
 
 /**
@@ -151,8 +154,8 @@ export const readDeadLetter: Operation = {
   id: 'readDeadLetter',
   tag: 'dead-letters',
   scope: 'read',
-  summary: 'One dead letter',
-  answers: { 200: json(SCHEMAS.DeadLetter) },
+  summary: 'One dead letter, with its payload decoded for people',
+  answers: { 200: json(SCHEMAS.DecodedDeadLetter) },
   links: { replay: { to: 'replayDeadLetter', parameters: { id: '$response.body#/id' } } },
   problems: ['bad_parameter', 'not_found', 'unavailable'],
 };
