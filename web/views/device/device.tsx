@@ -19,9 +19,9 @@ import { EventList } from './device-events.tsx';
 import { DeviceSignals } from './device-signals.tsx';
 import './device.css';
 import type { Problem } from '../../api/request.ts';
-import { problemWords, toProblem } from '../../api/request.ts';
+import { problemWords } from '../../api/request.ts';
 import type { DeviceInfo, LatestItem } from '../../api/types.ts';
-import { Cancel, Dialog, DialogProblem } from '../../kit/controls.tsx';
+import { Field, FormDialog } from '../../kit/form.tsx';
 
 /**
  * Renders the page of a device: its state, its sensors live and over time, and its events.
@@ -220,130 +220,76 @@ function SensorChoice({
 function RetireDialog({ device, onClose }: { device: DeviceInfo; onClose: () => void }) {
   const { client, live, router } = useServices();
   const [isSure, setSure] = useState(false);
-  const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<Problem | null>(null);
+  const [typed, setTyped] = useState('');
   const name = asTyped(device.name ?? '') || device.device_id;
 
   async function retire() {
-    setBusy(true);
-    setProblem(null);
-    try {
-      await client.retire(device.device_id);
-    } catch (error) {
-      setProblem(toProblem(error));
-      setBusy(false);
-      return;
-    }
+    if (!isSure) return setSure(true);
+    await client.retire(device.device_id);
     live.forget(device.device_id);
     router.go('/?show=devices', { flash: `${name} is retired.` });
   }
 
   return (
-    <Dialog title={`Retire ${name}?`} busy={busy} onClose={onClose}>
+    <FormDialog
+      title={`Retire ${name}?`}
+      submit={isSure ? 'Retire' : 'Continue'}
+      busyLabel={isSure ? 'Retiring…' : 'Continue'}
+      tone={isSure ? 'grave' : 'plain'}
+      isReady={!isSure || asTyped(typed) === name}
+      isCareful
+      words={retireWords}
+      onSubmit={retire}
+      onClose={onClose}
+    >
       {isSure ? (
-        <RetireConfirmation name={name} busy={busy} onConfirm={retire} />
-      ) : (
-        <RetireExplanation device={device} onContinue={() => setSure(true)} />
-      )}
-      {problem && <Failure problem={problem} />}
-    </Dialog>
-  );
-}
-
-function Failure({ problem }: { problem: Problem }) {
-  const { title, advice } = problemWords(problem);
-  return (
-    <DialogProblem title={title} advice={advice}>
-      {problem.isTemporary && <p>The retirement may be half done: do it again to finish it.</p>}
-    </DialogProblem>
-  );
-}
-
-function RetireExplanation({
-  device: { state, sensors },
-  onContinue,
-}: {
-  device: DeviceInfo;
-  onContinue: () => void;
-}) {
-  return (
-    <>
-      <ul class="dialog-list">
-        <li>
-          It is gone from all pages, searches and counts, with its {formatCounted(sensors.length, 'sensor')}.
-        </li>
-        <li>Its samples cannot be read any more. They stay in the database until they expire.</li>
-        <li>
-          Its account at the broker is taken away, and so is the right of gateways to speak for it. Where
-          devices sign in, it stays out until it is given an account again.
-        </li>
-        <li>
-          Should it come back, what it measured before is shown again until that has expired. Other API
-          processes may go on knowing it for up to ten minutes.
-        </li>
-      </ul>
-      {state === 'online' && (
-        <p class="dialog-warning">
-          It is online now. Where devices need no account, it comes back as long as it goes on sending: switch
-          it off first.
-        </p>
-      )}
-      <p class="dialog-actions">
-        <Cancel autofocus />
-        <button type="button" class="button" onClick={onContinue}>
-          Continue
-        </button>
-      </p>
-    </>
-  );
-}
-
-/** Renders the question for the device name, so that nobody retires the wrong device. */
-function RetireConfirmation({
-  name,
-  busy,
-  onConfirm,
-}: {
-  /** the name in the form in which people type it */
-  name: string;
-  busy: boolean;
-  onConfirm: () => void;
-}) {
-  const [typed, setTyped] = useState('');
-  const field = useRef<HTMLInputElement | null>(null);
-  const matches = asTyped(typed) === name;
-  useEffect(() => field.current?.focus(), []);
-
-  function submit(event: Event) {
-    event.preventDefault();
-    if (matches && !busy) onConfirm();
-  }
-
-  return (
-    <form onSubmit={submit}>
-      <label class="dialog-field">
-        <span>
-          You cannot undo this. Type <strong>{name}</strong> to retire it.
-        </span>
-        <input
-          ref={field}
-          type="text"
-          autocomplete="off"
-          spellcheck={false}
+        <Field
+          label={
+            <>
+              You cannot undo this. Type <strong>{name}</strong> to retire it.
+            </>
+          }
           value={typed}
-          readonly={busy}
-          onInput={(event) => setTyped(event.currentTarget.value)}
+          onValue={setTyped}
+          isFocused
         />
-      </label>
-      <p class="dialog-actions">
-        <Cancel disabled={busy} />
-        <button type="submit" class="button grave-button" disabled={!matches || busy}>
-          {busy ? 'Retiring…' : 'Retire'}
-        </button>
-      </p>
-    </form>
+      ) : (
+        <RetireExplanation device={device} />
+      )}
+    </FormDialog>
   );
 }
+
+function retireWords(problem: Problem) {
+  const { title, advice } = problemWords(problem);
+  const rest = problem.isTemporary ? ' The retirement may be half done: do it again to finish it.' : '';
+  return { title, advice: advice + rest };
+}
+
+const RetireExplanation = ({ device: { state, sensors } }: { device: DeviceInfo }) => (
+  <>
+    <ul class="dialog-list">
+      <li>
+        It is gone from all pages, searches and counts, with its {formatCounted(sensors.length, 'sensor')}.
+      </li>
+      <li>Its samples cannot be read any more. They stay in the database until they expire.</li>
+      <li>
+        Its account at the broker is taken away, and so is the right of gateways to speak for it. Where
+        devices sign in, it stays out until it is given an account again.
+      </li>
+      <li>
+        Should it come back, what it measured before is shown again until that has expired. Other API
+        processes may go on knowing it for up to ten minutes.
+      </li>
+    </ul>
+    {state === 'online' && (
+      <p class="dialog-warning">
+        It is online now. Where devices need no account, it comes back as long as it goes on sending: switch
+        it off first.
+      </p>
+    )}
+  </>
+);
 
 /**
  * Returns a name in the form in which people type it. Spaces at the ends and repeated spaces are invisible, and an accented

@@ -3,7 +3,6 @@ import { keyOf } from '../../api/stream/index.ts';
 import type { Shape } from '../../chart/shape.ts';
 import type { Window } from '../../chart/window.ts';
 import { lengthOf } from '../../chart/window.ts';
-import type { Zone } from '../../format.ts';
 import {
   decimalsFor,
   formatChange,
@@ -20,6 +19,7 @@ import { OtherZone } from '../../kit/figure.tsx';
 import { Pager } from '../../kit/list-controls.tsx';
 import { ProblemNotice } from '../../kit/notice.tsx';
 import { SampleMarks } from '../../kit/slots.tsx';
+import { Table } from '../../kit/table.tsx';
 import { useQuery, useServices } from '../../state/hooks.ts';
 import type { StateNames } from '../../states.ts';
 import type { Scale } from '../../units.ts';
@@ -58,50 +58,51 @@ export function SampleTable({
   if (items.length === 0) {
     return <p class="none">{loading ? 'Reading samples…' : 'No samples in this range.'}</p>;
   }
+  const beforeOf = (index: number) => rows[order === 'desc' ? index + 1 : index - 1];
   return (
     <>
-      <table class="samples raw" aria-busy={loading}>
-        <caption class="visually-hidden">Samples, {order === 'desc' ? 'newest' : 'oldest'} first</caption>
-        <thead>
-          <tr>
-            <th scope="col">Time {formatZone(zone, head)}</th>
-            <th scope="col" class="col-number">
-              {states ? 'State' : `Value ${scale.unit}`}
-            </th>
-            <th scope="col" class="col-number col-change">
-              {states ? 'Changed' : 'Change'}
-            </th>
-            <th scope="col" class="col-number col-after">
-              After
-            </th>
-            <td />
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map(({ ts, at, value }, index) => {
-            const before = rows[order === 'desc' ? index + 1 : index - 1];
-            return (
-              <tr key={ts}>
-                <td>
-                  <time datetime={ts}>
-                    {formatDateTime(at, zone)}
-                    <span class="milliseconds">{formatTimeMs(at, zone).slice(8)}</span>
-                  </time>
-                  <OtherZone ts={at} head={head} />
-                </td>
-                <td class="col-number">{states ? states(value) : formatNumber(value, decimals)}</td>
-                <td class="col-number col-change">
-                  {before ? changeText(value - before.value, decimals, states !== null) : NOTHING}
-                </td>
-                <td class="col-number col-after">{before ? formatDuration(at - before.at) : NOTHING}</td>
-                <td>
-                  <SampleMarks min={value} max={value} scale={valueScale} />
-                </td>
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
+      <Table
+        class="samples raw"
+        caption={`Samples, ${order === 'desc' ? 'newest' : 'oldest'} first`}
+        rows={rows.map((row, index) => ({ ...row, before: beforeOf(index) }))}
+        keyOf={({ ts }) => ts}
+        aria-busy={loading}
+        columns={[
+          {
+            label: `Time ${formatZone(zone, head)}`,
+            cell: ({ ts, at }) => (
+              <>
+                <time datetime={ts}>
+                  {formatDateTime(at, zone)}
+                  <span class="milliseconds">{formatTimeMs(at, zone).slice(8)}</span>
+                </time>
+                <OtherZone ts={at} head={head} />
+              </>
+            ),
+          },
+          {
+            label: states ? 'State' : `Value ${scale.unit}`,
+            class: 'number',
+            cell: ({ value }) => (states ? states(value) : formatNumber(value, decimals)),
+          },
+          {
+            label: states ? 'Changed' : 'Change',
+            class: 'number col-change',
+            cell: ({ value, before }) =>
+              before ? changeText(value - before.value, decimals, states !== null) : NOTHING,
+          },
+          {
+            label: 'After',
+            class: 'number col-after',
+            cell: ({ at, before }) => (before ? formatDuration(at - before.at) : NOTHING),
+          },
+          {
+            label: 'Marks',
+            isQuiet: true,
+            cell: ({ value }) => <SampleMarks min={value} max={value} scale={valueScale} />,
+          },
+        ]}
+      />
       <Pager
         what="sample"
         shown={items.length}
@@ -142,33 +143,50 @@ export function BinTable({
   const shown = Math.min(page, Math.max(Math.ceil(count / PAGE_ROWS) - 1, 0));
   const ordered = order === 'asc' ? [...shape.ts.keys()] : [...shape.ts.keys()].reverse();
   const places = ordered.slice(shown * PAGE_ROWS, (shown + 1) * PAGE_ROWS);
-  const decimals = decimalsFor(places.flatMap((at) => [shape.min[at] ?? 0, shape.max[at] ?? 0]));
+  const bins = places.map((at) => ({
+    ts: shape.ts[at] ?? 0,
+    min: shape.min[at] ?? 0,
+    avg: shape.avg[at],
+    max: shape.max[at] ?? 0,
+    count: shape.count[at],
+  }));
+  const decimals = decimalsFor(bins.flatMap(({ min, max }) => [min, max]));
+  const written = (value: number | null | undefined) => formatNumber(value, decimals);
   return (
     <>
       <section class="table-scroll" tabIndex={0} aria-label="Points of the chart">
-        <table class="samples bins">
-          <caption class="visually-hidden">
-            Points of the chart, each of {formatStep(shape.stepMs ?? 0)}
-          </caption>
-          <thead>
-            <tr>
-              <th scope="col">From {formatZone(zone, shape.to)}</th>
-              {['Lowest', 'Average', 'Highest'].map((label) => (
-                <th key={label} scope="col" class={`col-number col-${label.toLowerCase()}`}>
-                  {label} {unit}
-                </th>
-              ))}
-              <th scope="col" class="col-number col-count">
-                Samples
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {places.map((at) => (
-              <BinRow key={shape.ts[at]} {...{ shape, at, zone, decimals, valueScale }} />
-            ))}
-          </tbody>
-        </table>
+        <Table
+          class="samples bins"
+          caption={`Points of the chart, each of ${formatStep(shape.stepMs ?? 0)}`}
+          rows={bins}
+          keyOf={({ ts }) => ts}
+          columns={[
+            {
+              label: `From ${formatZone(zone, shape.to)}`,
+              cell: ({ ts, min, max }) => (
+                <>
+                  <time datetime={new Date(ts).toISOString()}>{formatDateTime(ts, zone)}</time>
+                  <OtherZone ts={ts} head={shape.to} /> <SampleMarks min={min} max={max} scale={valueScale} />
+                </>
+              ),
+            },
+            { label: `Lowest ${unit}`, class: 'number col-lowest', cell: ({ min }) => written(min) },
+            {
+              label: `Average ${unit}`,
+              class: 'number col-average',
+              cell: ({ min, avg, max }) => (
+                <>
+                  {written(avg)}
+                  <span class="under-band">
+                    {written(min)} to {written(max)}
+                  </span>
+                </>
+              ),
+            },
+            { label: `Highest ${unit}`, class: 'number col-highest', cell: ({ max }) => written(max) },
+            { label: 'Samples', class: 'number col-count', cell: ({ count }) => formatCount(count) },
+          ]}
+        />
       </section>
       <Pager
         what="point"
@@ -180,39 +198,6 @@ export function BinTable({
         onNext={(shown + 1) * PAGE_ROWS < count ? () => setPage(shown + 1) : null}
       />
     </>
-  );
-}
-
-function BinRow({
-  shape,
-  at,
-  zone,
-  decimals,
-  valueScale,
-}: {
-  shape: Shape;
-  at: number;
-  zone: Zone;
-  decimals: number;
-  valueScale: Scale | null;
-}) {
-  const [ts = 0, min = 0, max = 0] = [shape.ts[at], shape.min[at], shape.max[at]];
-  return (
-    <tr>
-      <td>
-        <time datetime={new Date(ts).toISOString()}>{formatDateTime(ts, zone)}</time>
-        <OtherZone ts={ts} head={shape.to} /> <SampleMarks {...{ min, max }} scale={valueScale} />
-      </td>
-      <td class="col-number col-lowest">{formatNumber(min, decimals)}</td>
-      <td class="col-number col-average">
-        {formatNumber(shape.avg[at], decimals)}
-        <span class="under-band">
-          {formatNumber(min, decimals)} to {formatNumber(max, decimals)}
-        </span>
-      </td>
-      <td class="col-number col-highest">{formatNumber(max, decimals)}</td>
-      <td class="col-number col-count">{formatCount(shape.count[at])}</td>
-    </tr>
   );
 }
 
