@@ -126,7 +126,6 @@ function useView(views: Views, name: string): ViewComponent | undefined {
   return views.get(name);
 }
 
-/** A view component, which receives the parameters of its address. */
 type ViewComponent = ComponentType<{ device: string; sensor: string }>;
 
 interface ViewModule {
@@ -216,7 +215,6 @@ function createViews({ fetch }: { fetch: typeof globalThis.fetch }) {
 
   return {
     load,
-    /** what features add to views that are loaded */
     details,
     /** @returns whether the details of a feature are missing in the view */
     isIncomplete: (name: string) => !isComplete && MODULES.get(name)?.hasDetails === true,

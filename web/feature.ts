@@ -1,6 +1,6 @@
 import type { ComponentChildren, ComponentType, FunctionComponent } from 'preact';
 import type { Plugin } from 'uplot';
-import type { FleetInfo, LatestItem } from './api/types.ts';
+import type { DeviceInfo, FleetInfo, LatestItem } from './api/types.ts';
 import type { Faults, Judge } from './state/cells.ts';
 import type { FleetSensor } from './state/fleet.ts';
 import type { Matcher } from './state/lists.ts';
@@ -101,7 +101,6 @@ export interface Judgment {
   describe: (sensor: Pick<FleetSensor, 'cellState' | 'sigmas'>) => string;
   /** texts while nothing stands out; `old`: no values arrive */
   calm: { old: string; textOf: (numbers: { sensors: number; judged: number }) => string };
-  /** legend of the colors of judged cells */
   Legend: ComponentType;
   /** @returns what a tile stands for; null: the wall has one cell for each sensor */
   groupingOf: (info: FleetInfo, filter: { type: string | null; site: string | null }) => Grouping | null;
@@ -128,6 +127,8 @@ export interface Details {
   };
   /** text about the newest value of a sensor; the first feature that has one draws it */
   ValueNote?: ComponentType<ValueNoteProps>;
+  /** action on a device, next to its name */
+  DeviceAction?: ComponentType<{ device: DeviceInfo }>;
   /** buttons below a chart, or below the charts of a device */
   ChartActions?: ComponentType<ChartActionsProps>;
   /** mark next to a sample or bin in a table of values */
@@ -142,7 +143,6 @@ export interface SampleMarkProps {
 }
 
 export interface ChartActionsProps {
-  /** name of the chart */
   name: string;
   /** returns the lines within the window */
   lines: () => DrawnLine[];
@@ -167,13 +167,11 @@ export interface ValueNoteProps {
 }
 
 export interface ChartSubject {
-  /** ids of the devices */
   devices: readonly string[];
   /** the only sensor of the chart; null: there are several, or it is not known yet */
   sensor: { device_id: string; sensor_id: string } | null;
   /** the device of the page, if the view is the page of a device or sensor */
   device: { id: string; name: string } | null;
-  /** range of the address */
   range: { live: boolean; from: number; to: number };
   /** end of the shown window in epoch ms */
   at: number;
@@ -184,7 +182,6 @@ export interface ChartSubject {
 export interface SignalSubject {
   /** samples or bins within the window, as the sensor sends them */
   sent: DrawnLine['shape'] & { stepMs: number | null };
-  /** unit as the sensor sends it */
   unit: string | null;
   /** scale of the drawn values; null: states or rates are drawn */
   scale: Scale | null;

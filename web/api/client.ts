@@ -16,10 +16,7 @@ import type {
   UnwatchedTime,
 } from './types.ts';
 
-/**
- * @param id UUID or name
- * @returns the id or name, encoded as one segment of a path
- */
+/** @returns the id or name, encoded as one segment of a path */
 export const segment = (id: string): string => encodeURIComponent(id);
 
 export const sensorPath = (device: string, sensor: string) =>
@@ -45,7 +42,6 @@ export class Client {
     return new Client({ ...this.#options, limit });
   }
 
-  /** Reads the readiness of the API. This route needs no token. */
   async readiness(signal?: AbortSignal): Promise<Readiness> {
     return (await this.requests.request('/readyz', signal, { base: '' })).json();
   }
@@ -66,7 +62,6 @@ export class Client {
     return this.requests.get(`/devices/${segment(device)}`, {}, signal);
   }
 
-  /** @returns events, newest first */
   events(device: string, query: Query, signal?: AbortSignal): Promise<Page<DeviceEvent>> {
     return this.requests.get(`/devices/${segment(device)}/events`, query, signal);
   }
@@ -75,16 +70,10 @@ export class Client {
     return this.requests.get('/pipeline/unwatched', query, signal);
   }
 
-  /** Retires a device: removes it from the fleet. */
-  async retire(device: string, signal?: AbortSignal): Promise<void> {
-    await this.requests.requestOk(`/devices/${segment(device)}`, signal, { method: 'DELETE' });
-  }
-
   sensor(device: string, sensor: string, signal?: AbortSignal): Promise<SensorInfo & { device_id: string }> {
     return this.requests.get(sensorPath(device, sensor), {}, signal);
   }
 
-  /** @returns samples, newest first */
   measurements(
     device: string,
     sensor: string,
@@ -94,11 +83,7 @@ export class Client {
     return this.requests.get(`${sensorPath(device, sensor)}/measurements`, query, signal);
   }
 
-  /**
-   * Reads all samples of a range with one request.
-   *
-   * @returns samples, oldest first; `ts`: their times in epoch ms
-   */
+  /** Reads all samples of a range with one request. @returns samples, oldest first; `ts`: their times in epoch ms */
   async samples(
     device: string,
     sensor: string,
@@ -137,10 +122,7 @@ export class Client {
   }
 }
 
-/**
- * @param text CSV with the columns `ts` and `value`
- * @returns the two columns; `ts`: times in epoch ms
- */
+/** @param text CSV with the columns `ts` and `value` @returns the two columns; `ts`: times in epoch ms */
 export function readCsv(text: string): { ts: number[]; value: number[] } {
   const lines = text.split('\n').slice(1, -1);
   return {

@@ -52,10 +52,8 @@ export function chartOptions({
   onCursor,
   onPlot,
 }: {
-  /** the element whose custom properties give the colors */
   host: HTMLElement;
   zone: Zone;
-  /** key of linked charts; charts with equal keys move their cursors together */
   cursorKey: string | undefined;
   /** returns whether the data are single samples, not bins */
   isRaw: () => boolean;
@@ -215,11 +213,7 @@ function axesOptions(color: (name: string) => string, zone: Zone): uPlot.Axis[] 
   ];
 }
 
-/**
- * @param labels labels of the ticks of an axis
- * @param scale factor by which text is larger than usual
- * @returns width of the axis in CSS pixels
- */
+/** @param scale factor by which text is larger than usual @returns width of the axis in CSS pixels */
 export const widthOfLabels = (labels: string[] | null, scale: number): number =>
   Math.max(0, ...(labels ?? []).map((label) => label.length * DIGIT_WIDTH * scale + 16));
 
@@ -242,10 +236,7 @@ export function createGutter() {
     /** @param chart chart that is redrawn when the width changes */
     add: (chart: uPlot) => void charts.add(chart),
     remove: (chart: uPlot) => void charts.delete(chart),
-    /**
-     * @param labels labels of the value axis of a chart
-     * @returns the common width in CSS pixels
-     */
+    /** @param labels labels of the value axis of a chart @returns the common width in CSS pixels */
     sizeFor(chart: uPlot, labels: string[] | null): number {
       const needed = widthOfLabels(labels, textScale(colorsOf(chart.root)));
       if (needed > width) {
@@ -315,9 +306,6 @@ const MONTH_MS = 28 * DAY_MS;
 
 /**
  * Returns the labels of a time axis: the time of each tick and, in a second line where it changes, the day or year.
- *
- * @param ticks times in epoch ms
- * @param stepMs time between two ticks in ms
  */
 export function timeLabels(ticks: number[], stepMs: number, zone: Zone): string[] {
   const { fine, coarse } = formatsFor(stepMs);

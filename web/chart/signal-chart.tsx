@@ -37,9 +37,7 @@ export function SignalChart({
 }: {
   name: string;
   type: string | null;
-  /** unit of the values of the shape */
   unit: string | null;
-  /** time between two samples in ms, from the birth message */
   intervalMs: number | null;
   shape: Shape;
   /** names of the states, if the shape has states, which are drawn as bands */
@@ -49,15 +47,10 @@ export function SignalChart({
   bounds: Bounds;
   onWindow: (next: Window, isSettled: boolean) => void;
   onReset: () => void;
-  /** receives the position of the plot */
   onPlot?: (edges: Edges) => void;
-  /** key of linked charts; charts with equal keys move their cursors together */
   cursorKey?: string;
-  /** further plugins of the plot */
   plugins?: Plugin[];
-  /** content in front of the unit */
   title?: ComponentChildren;
-  /** content over an empty chart */
   children?: ComponentChildren;
 }) {
   const { preferences } = useServices();
@@ -161,7 +154,6 @@ const Readout = ({ words }: { words: PointWords | null }) =>
 interface StateSignal {
   shape: Shape;
   states: StateNames | null;
-  /** time between two samples in ms, from the birth message */
   intervalMs: number | null;
 }
 
@@ -257,10 +249,7 @@ function paintStretch(
   ctx.fillText(name, start, y - 9 * ratio);
 }
 
-/**
- * @param highest highest of all states
- * @returns opacity of the band of a state
- */
+/** @returns opacity of the band of a state */
 const strengthOf = (value: number, highest: number): number =>
   STRENGTH.low + (STRENGTH.high - STRENGTH.low) * (value / highest);
 
@@ -286,7 +275,6 @@ export function TimeChart(props: {
   onPlace: (place: number | null, ts: number | null) => void;
   /** text for screen readers about the point that the keyboard reached; the chart announces nothing else */
   inWords: (place: number) => string;
-  /** key of linked charts; charts with equal keys move their cursors together */
   cursorKey?: string;
   plugins?: uPlot.Plugin[];
   /** receives the position of the plot after each drawing */

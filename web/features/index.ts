@@ -9,6 +9,7 @@ import { deadLettersFeature } from './dead-letters/index.ts';
 import { downloadsFeature } from './downloads/index.ts';
 import { firstStepsFeature } from './first-steps/index.ts';
 import { importFeature } from './import/index.ts';
+import { retireFeature } from './retire/index.ts';
 import { searchFeature } from './search/index.ts';
 import { thresholdsFeature } from './thresholds/index.ts';
 
@@ -24,6 +25,7 @@ export const FEATURES: Feature[] = [
   annotationsFeature,
   baselinesFeature,
   downloadsFeature,
+  retireFeature,
   searchFeature,
   thresholdsFeature,
 ];

@@ -25,7 +25,6 @@ export function Field({
   options?: readonly (readonly [value: string, text: string])[] | undefined;
   /** number of lines of a text area */
   rows?: number;
-  /** whether the label shows that the field must be filled in */
   isRequired?: boolean;
   /** whether the field takes the focus when it appears */
   isFocused?: boolean;
@@ -105,13 +104,11 @@ export function FormDialog({
   submit: string;
   busyLabel?: string;
   tone?: keyof typeof TONES;
-  /** whether the form can be sent */
   isReady?: boolean;
   isWide?: boolean;
   /** whether the button that cancels has the focus first */
   isCareful?: boolean;
   words?: (problem: Problem) => ProblemWords;
-  /** text next to the buttons */
   note?: ComponentChildren;
   /** content in place of the form, which Escape does not close; one dialog for both keeps the focus */
   result?: ComponentChildren;

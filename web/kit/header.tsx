@@ -112,7 +112,6 @@ export function HeaderBar({
   status?: ComponentChildren;
   /** content of a line below everything else in the header */
   line?: ComponentChildren;
-  /** further controls of the header */
   children?: ComponentChildren;
 }) {
   return (
@@ -151,7 +150,6 @@ function zones(chosen: ZoneName, own: string): Parameters<typeof Choice<ZoneName
   ];
 }
 
-/** @returns the city of a zone: `New York` for `America/New_York` */
 const cityOf = (zone: ZoneName): string => (zone.split('/').at(-1) ?? zone).replaceAll('_', ' ');
 
 const WORDS = {
@@ -172,7 +170,6 @@ function Connection({ verdict }: { verdict: Verdict }) {
   return <VerdictLabel verdict={{ ...verdict, label, headline: title }} status={status} />;
 }
 
-/** Renders the logo: a mill wheel over a mill race. */
 function Logo() {
   return (
     <svg class="logo" viewBox="0 0 24 24" width="26" height="26" aria-hidden="true">

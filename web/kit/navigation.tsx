@@ -78,7 +78,6 @@ export function Navigation({ view, level = 'good' }: { view: string; level?: Lev
   );
 }
 
-/** Renders the link to the page of a feature. */
 function PageLink({ name, label, Badge, Link, isHere }: Page & { isHere: boolean }) {
   const mayRead = useMay('read');
   if (Link) return <Link isHere={isHere} />;
@@ -191,7 +190,6 @@ export function VerdictLine({
   );
 }
 
-/** Returns a sentence with the time of the shown values while no values arrive. */
 export function useAgeOfValues(): string {
   const { preferences } = useServices();
   const stale = useStale();
@@ -201,7 +199,6 @@ export function useAgeOfValues(): string {
 /** Renders the verdict for pages without a visible header, such as a full screen. */
 export const OwnVerdictLine = () => <VerdictLine verdict={useVerdict()} isLinked={false} />;
 
-/** Renders the state of the connection and of the installation in a few words. */
 export function VerdictLabel({
   verdict: { level, label, lastsMs, headline },
   status,

@@ -1,6 +1,5 @@
 import type { Mqtt } from '../api/types.ts';
 
-/** The line break within a shell command. */
 export const NEXT_LINE = ' \\\n  ';
 
 const PLAIN = /^[\w@%+=:,./-]+$/;
@@ -9,7 +8,6 @@ const PLAIN = /^[\w@%+=:,./-]+$/;
 export const quote = (text: string): string =>
   PLAIN.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 
-/** The measurement that the examples send. */
 export const EXAMPLE = { device: 'my-desk', measurement: { sensor_id: 'temperature', value: 21.5 } };
 
 export const PAYLOAD = JSON.stringify(EXAMPLE.measurement);

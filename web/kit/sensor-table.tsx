@@ -26,19 +26,15 @@ export const SENSOR_COLUMNS = Object.keys(SORT_VALUES);
 export const COLUMNS_OF_DEVICE = SENSOR_COLUMNS.slice(1);
 
 interface Props {
-  /** name of the table for screen readers, not shown */
   caption: string;
   /** null: not known yet */
   items: LatestItem[] | null;
   /** sorting of the items, or of all pages; without a column, the items stay in the order of the API */
   sorting: Sorting;
-  /** whether the next page is being read */
   busy?: boolean;
   /** whether all sensors belong to one device; the rows then do not name the device */
   ofDevice?: boolean;
-  /** number of placeholder rows until the items are known */
   expected?: number;
-  /** returns the address that filters by type or site */
   filterHref?: (filter: { type?: string; site?: string }) => string;
 }
 
@@ -147,7 +143,6 @@ function useSensorRow(item: LatestItem) {
   return { item, now, recent, links, device: now.device ?? now.device_id, decimals: live.decimals(now) };
 }
 
-/** @returns time span of the recent values in ms */
 const spanOf = (recent: { ts: number }[]): number =>
   Math.max(LEAST_SPAN_MS, (recent.at(-1)?.ts ?? 0) - (recent[0]?.ts ?? 0));
 

@@ -1,16 +1,7 @@
 import type { ComponentType } from 'preact';
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
-import type {
-  ChartActionsProps,
-  ChartSubject,
-  Details,
-  Feature,
-  FeaturePage,
-  Judgment,
-  SampleMarkProps,
-  Slots,
-} from '../feature.ts';
+import type { ChartSubject, Details, Feature, FeaturePage, Judgment, Slots } from '../feature.ts';
 
 /** The features of the dashboard. `details`: complete before a view that uses them is drawn */
 export interface LoadedFeatures {
@@ -38,7 +29,6 @@ export function Slot<N extends keyof Slots>({ name, ...props }: { name: N } & Sl
 
 export const useSensorActions = () => useFeatures().flatMap(({ sensorAction }) => sensorAction ?? []);
 
-/** @returns the judgment of the first feature that has one */
 export const useJudgment = (): Judgment | undefined =>
   useFeatures().find(({ judgment }) => judgment)?.judgment;
 
@@ -48,16 +38,18 @@ export function useChartParts(subject: ChartSubject) {
   return details.flatMap(({ useChart }) => (useChart ? [useChart(subject)] : []));
 }
 
-/** Draws what features add below a chart. */
-export const ChartActions = (props: ChartActionsProps) =>
-  useContext(FeaturesContext).details.map(
-    ({ ChartActions: Part }, index) => Part && <Part key={index} {...props} />,
-  );
+/** Makes a component that draws the parts of all features with this name. */
+const parts =
+  <Props extends object>(partOf: (details: Details) => ComponentType<Props> | undefined) =>
+  (props: Props) =>
+    useContext(FeaturesContext).details.map((details, index) => {
+      const Part = partOf(details);
+      return Part && <Part key={index} {...props} />;
+    });
 
-export const SampleMarks = (props: SampleMarkProps) =>
-  useContext(FeaturesContext).details.map(
-    ({ SampleMark: Part }, index) => Part && <Part key={index} {...props} />,
-  );
+export const ChartActions = parts(({ ChartActions }) => ChartActions);
+export const DeviceActions = parts(({ DeviceAction }) => DeviceAction);
+export const SampleMarks = parts(({ SampleMark }) => SampleMark);
 
 export const useValueNote = () =>
   useContext(FeaturesContext).details.find(({ ValueNote }) => ValueNote)?.ValueNote;

@@ -7,7 +7,6 @@ import './tables.css';
 /** A column of a table with rows of the type `R`. */
 export interface Column<R> {
   label: ComponentChildren;
-  /** class of the head and the cells */
   class?: string | undefined;
   /** width of the column, unless its class has one */
   width?: string;
@@ -20,7 +19,6 @@ export interface Column<R> {
   /** whether the cells name their rows */
   isName?: boolean;
   cell: (row: R) => ComponentChildren;
-  /** further attributes of a cell */
   attributes?: (row: R) => object;
 }
 
@@ -46,7 +44,6 @@ export function Table<T, R = T>({
   ...attributes
 }: {
   caption?: ComponentChildren;
-  /** whether the caption is visible */
   isTitled?: boolean;
   /** columns; false: the table has no such column */
   columns: (Column<NoInfer<R>> | false)[];
@@ -55,7 +52,6 @@ export function Table<T, R = T>({
   keyOf: (row: T) => string | number;
   /** sorting of the rows over all pages; without a column, no column head sorts */
   sorting?: Sorting;
-  /** number of placeholder rows until the rows are known */
   expected?: number;
   useRow?: (row: T) => R;
   rowAttributes?: (row: T) => object;

@@ -10,7 +10,6 @@ import type { Live } from './live.ts';
 import type { KeptTexts, Preferences } from './preferences.ts';
 import type { Session } from './session.ts';
 
-/** The services that views need, created once in app.tsx. */
 export interface Services {
   client: Client;
   live: Live;
@@ -88,11 +87,7 @@ export function useSeen(element: { current: Element | null }, px: number, isRead
   return isSeen;
 }
 
-/**
- * Sets the title of the page.
- *
- * @param title title of the view, which names the tab and the history entry
- */
+/** Sets the title of the page. */
 export function useTitle(title: string) {
   useEffect(() => {
     document.title = title ? `${title} · Millrace` : 'Millrace';

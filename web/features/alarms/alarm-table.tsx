@@ -22,7 +22,6 @@ export function AlarmTable({
   /** whether all alarms are open, so that the table shows their values now instead of the times of clearing */
   isOpenOnly: boolean;
   mayAct: boolean;
-  /** opens the dialog of an action */
   onAct: (act: Act, alarms: Alarm[]) => void;
 }) {
   const { router, clock, preferences } = useServices();
@@ -259,7 +258,6 @@ const SPANS = [
 
 const MOST_CHARACTERS = 128;
 
-/** An action on alarms. */
 export type Act = 'acknowledge' | 'shelve';
 
 /** Renders the dialog that acknowledges or shelves alarms. It asks for a name once, and this browser remembers it. */

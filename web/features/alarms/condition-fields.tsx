@@ -5,7 +5,6 @@ import { limitScale, roundedText } from '../../units.ts';
 import type { LimitField, Typed } from './rule-fields.ts';
 import { KINDS } from './rule-fields.ts';
 
-/** @returns a function that renders a field of the form */
 export const fieldOf =
   (typed: Typed, setTyped: (next: Typed) => void) =>
   (name: keyof Typed, label: string, more: object = {}) => (

@@ -21,7 +21,6 @@ export function conditionText(condition: AlarmCondition, scale: Scale): string {
   return `${KINDS[kind]} ${written(limit)}${held}${samples}${cleared}`;
 }
 
-/** The texts for the kinds of conditions. */
 export const KINDS = {
   above: 'above',
   below: 'below',
@@ -30,7 +29,6 @@ export const KINDS = {
   absent: 'absent for',
 };
 
-/** The fields of the form of a rule, as text. */
 export interface Typed {
   name: string;
   kind: keyof typeof KINDS;
@@ -83,10 +81,7 @@ const textOf = (value: number | undefined) => (value === undefined ? '' : String
 /** @returns the number; NaN: the text is empty or no number */
 const numberOf = (text: string): number => limitOf(PLAIN, text);
 
-/**
- * @param scale scale in which the limits are typed
- * @returns texts of the form, from which `ruleOf` creates an equal rule
- */
+/** @returns texts of the form, from which `ruleOf` creates an equal rule */
 export function typedOf(rule: Partial<AlarmRule>, scale: Scale = PLAIN): Typed {
   const { scope = {}, condition, name = '', severity = 'warning', text = '' } = rule;
   const kind = condition?.kind ?? 'above';
@@ -158,12 +153,10 @@ export function withLimit(
   };
 }
 
-/** @returns the filled-in fields of the scope */
 export const scopeOf = ({ type, site, device, sensor }: Typed): WantedAlarmRule['scope'] =>
   Object.fromEntries(Object.entries({ type, site, device, sensor }).filter(([, value]) => value !== ''));
 
 /**
- * @param scale scale in which the limits are typed
  * @param before the stored rule; an unchanged text gives exactly the stored limit
  * @returns the rule; null: the name, the scope or the limit is missing
  */

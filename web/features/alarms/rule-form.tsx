@@ -189,7 +189,6 @@ function useUnit(typed: Typed): { sent: ScopeUnit | null; sentScope: string | nu
 
 const NO_SCOPES: never[] = [];
 
-/** @returns text about the unit of the limits */
 function unitText(sent: ScopeUnit | null, scale: Scale): string {
   if (sent?.isMixed) {
     return 'These sensors send several units. Millrace compares each value with the limit in the unit of its own sensor.';

@@ -34,18 +34,14 @@ function Annotations({
   at,
   onChange,
 }: {
-  /** annotations, newest first */
   annotations: Annotation[];
   /** time in epoch ms before which annotations may be missing; null: all annotations were read */
   missing: number | null;
-  /** whether the annotations of the shown range were read */
   isKnown: boolean;
   problem: Problem | null;
-  /** the device that a new annotation is about */
   device: { id: string; name: string };
   /** default time of a new annotation, in epoch ms */
   at: number;
-  /** called when an annotation was added or removed */
   onChange: () => void;
 }) {
   const may = useMay('admin');
@@ -192,7 +188,6 @@ const REFRESH = { refreshMs: 30_000 };
 /**
  * Reads the annotations of some devices and of the installation within a range of time.
  *
- * @param devices ids of the devices
  * @param window range from the address; after a change, the annotations are read again
  */
 function useAnnotations(

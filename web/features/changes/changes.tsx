@@ -57,7 +57,6 @@ export function ChangesView() {
 
 type Props = {
   changes: Changes;
-  /** the reason why the values are old; null: values arrive */
   stale: Stale | null;
 };
 

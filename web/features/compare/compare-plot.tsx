@@ -77,7 +77,6 @@ export function ComparePlot(props: {
   onCursor: (ts: number | null) => void;
   /** returns the text for screen readers about the time that the keyboard reached */
   inWords: (ts: number) => string;
-  /** key of linked charts; charts with equal keys move their cursors together */
   cursorKey: string;
   plugins?: uPlot.Plugin[];
   /** id of the text that explains how to use the chart */
@@ -129,7 +128,6 @@ export function compareOptions({
   lines,
   onCursor,
 }: {
-  /** the element whose custom properties give the colors */
   host: HTMLElement;
   zone: Zone;
   cursorKey: string;

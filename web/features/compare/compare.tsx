@@ -373,10 +373,7 @@ const sensorsOf = (compared: Compared[], lines: Line[]): Sensor[] =>
     ghost: lines.find(({ key, isGhost }) => key === ref && isGhost)?.shape ?? null,
   }));
 
-/**
- * @param ts time in epoch ms
- * @returns text for screen readers about that time
- */
+/** @returns text for screen readers about that time */
 function textAt(lines: Line[], ts: number, reachMs: number): string {
   const texts = lines.flatMap(({ name, shown, states, shape, isGhost }) => {
     const reading = readingAt(shape, ts, reachMs);

@@ -224,10 +224,7 @@ export function elementOf(topic: string): 'measurement' | 'sensor' | 'metric' {
   return topic.endsWith('/birth') ? 'sensor' : 'measurement';
 }
 
-/**
- * @param indexes indexes in ascending order; -1 is the message as a whole
- * @returns `[0]–[5], [7]`
- */
+/** @param indexes indexes in ascending order; -1 is the message as a whole @returns `[0]–[5], [7]` */
 export function indexText(indexes: number[]): string {
   if (indexes.includes(-1)) return 'the whole message';
   const runs: [first: number, last: number][] = [];

@@ -50,10 +50,7 @@ export function previewOf(base64: string, characters: number = PREVIEW_CHARACTER
 export const hexOf = (bytes: Iterable<number>, between: string = ''): string =>
   Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join(between);
 
-/**
- * @param width bytes per line
- * @returns a hex dump: offset, bytes in hexadecimal, and printable ASCII characters
- */
+/** @param width bytes per line @returns a hex dump: offset, bytes in hexadecimal, and printable ASCII characters */
 export function dumpOf(bytes: Uint8Array, width: number): string {
   const lines = [];
   for (let at = 0; at < bytes.length; at += width) {

@@ -122,11 +122,7 @@ function NotStored({ problem }: { problem: Problem }) {
   );
 }
 
-/**
- * Returns the command that sends a measurement over HTTP.
- *
- * @param options `origin`: origin of the API
- */
+/** Returns the command that sends a measurement over HTTP. @param options `origin`: origin of the API */
 export function curlCommand({ origin, needsToken }: { origin: string; needsToken: boolean }): string {
   const address = `${origin}/api/v1/measurements?device=${EXAMPLE.device}`;
   return [

@@ -96,10 +96,7 @@ export function createThresholdMemory(storage: KeptTexts) {
   return {
     recall: (sensor: string): Thresholds | null => read().get(sensor) ?? null,
 
-    /**
-     * @param sensor key of the sensor
-     * @param thresholds if both thresholds are null, the entry is removed
-     */
+    /** @param sensor key of the sensor @param thresholds if both thresholds are null, the entry is removed */
     remember(sensor: string, thresholds: Thresholds) {
       const kept = read();
       kept.delete(sensor);

@@ -166,11 +166,9 @@ export function EventStrip({
   gutter,
 }: {
   device: DeviceInfo;
-  /** time of the newest known event */
   newest: string | null;
   /** draw marks in the band; the array stays the same while the view exists */
   plugins: readonly Plugin[];
-  /** the reason why the values of the page are old; null: the values are current */
   stale: Stale | null;
   time: ReturnType<typeof useWindow>;
   cursorKey: string;
@@ -304,7 +302,6 @@ function UnwatchedLegend({
   window,
 }: {
   unwatched: Unwatched[];
-  /** shown range of time in epoch ms */
   window: { from: number; to: number };
 }) {
   const { preferences } = useServices();
@@ -338,10 +335,7 @@ function stateNow(state: Presence, band: Known | null, asOf: string | null) {
   return isAnnounced ? 'Online now' : 'Online now, by its messages';
 }
 
-/**
- * @param ts time in epoch ms
- * @returns text about the state of the device at that time
- */
+/** @returns text about the state of the device at that time */
 export function wordsAt(
   { events, spans, unwatched, knownFrom, read }: Known,
   ts: number,

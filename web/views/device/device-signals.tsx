@@ -41,10 +41,8 @@ export function DeviceSignals({
   stale,
 }: {
   device: DeviceInfo;
-  /** the shown sensors of the device */
   items: LatestItem[];
   newestEvent: string | null;
-  /** the reason why the values of the page are old; null: the values are current */
   stale: Stale | null;
 }) {
   const services = useServices();
@@ -116,7 +114,6 @@ function newestSample(items: LatestItem[]): number | null {
 /** Renders the chart of one sensor among others of its device. The chart is read and drawn only while it is visible. */
 function SignalRow(props: {
   item: LatestItem;
-  /** time between two samples in ms, from the birth message */
   intervalMs: number | null;
   time: ReturnType<typeof useWindow>;
   cursorKey: string;

@@ -30,8 +30,6 @@ import { useStale } from '../../state/verdict.ts';
 
 /**
  * Renders the list of devices in pages. A list of up to some thousand devices is read completely, and sorted over all pages.
- *
- * @param props `fleet`: numbers of devices and sensors that the API counted
  */
 export function DeviceList({ fleet }: { fleet: FleetInfo | null }) {
   const { router } = useServices();
@@ -118,11 +116,7 @@ function useArrival(isRead: boolean) {
   return list;
 }
 
-/**
- * Renders the filters of the wall and the device list. The address keeps the filters.
- *
- * @param props `fleet`: numbers of devices and sensors that the API counted
- */
+/** Renders the filters of the wall and the device list. The address keeps the filters. */
 export function DeviceFilters({ fleet }: { fleet: FleetInfo | null }) {
   const { router, vocabulary } = useServices();
   const { query } = router.place.value;
@@ -222,11 +216,8 @@ function DeviceTable({
   /** null: not known yet */
   items: DeviceItem[] | null;
   sorting: Sorting;
-  /** whether the next page is being read */
   busy: boolean;
-  /** number of placeholder rows until the items are known */
   expected: number;
-  /** returns the address that filters by a site */
   siteHref: (site: string) => string;
 }) {
   const isStale = useStale() !== null;

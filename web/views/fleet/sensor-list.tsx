@@ -88,7 +88,6 @@ function Rows({
 }: {
   /** null: not known yet */
   items: LatestItem[] | null;
-  /** whether the list comes from the API */
   isPaged: boolean;
   busy: boolean;
   problem: Problem | null;
@@ -173,7 +172,6 @@ export function SensorFilters({ isPaged }: { isPaged: boolean }) {
   );
 }
 
-/** @returns a function that sets the filter and returns to the first page */
 function useFilter(name: string): (value: string) => void {
   const { router } = useServices();
   return useCallback(

@@ -193,7 +193,6 @@ export const BEHIND_MS = 6 * HOUR_MS;
 
 /**
  * @param packedUntil time in ISO 8601 before which all hours are packed
- * @param now current time in epoch ms
  * @returns `newest`: end of the newest hour that may be packed, in epoch ms
  */
 export function packingOf(

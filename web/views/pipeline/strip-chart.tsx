@@ -28,7 +28,6 @@ export function StripChart({
 }: {
   title: string;
   unit: string;
-  /** one or two lines */
   lines: StripLine[];
   moments: Moment[];
   format: (value: number | null) => string;
@@ -113,7 +112,6 @@ function stripOptions({
   isLog,
   onPoint,
 }: {
-  /** the element whose custom properties give the colors */
   host: HTMLElement;
   zone: Zone;
   lines: number;

@@ -41,9 +41,7 @@ export function RangeData({
 }: {
   sensor: { device_id: string; sensor_id: string };
   window: Window;
-  /** the shape that the chart draws */
   shape: Shape;
-  /** unit of the values of the shape */
   unit: string;
   values: Scale;
   /** state names; null: the samples are numbers */
@@ -93,10 +91,8 @@ export function RangeFigures({
   unit,
 }: {
   statistics: Statistics;
-  /** whether the shown range was read */
   isRead: boolean;
   shape: Shape;
-  /** unit of the values of the shape */
   unit: string | null;
 }) {
   const { preferences } = useServices();
@@ -135,12 +131,9 @@ export function StateFigures({
   isRead,
   count,
 }: {
-  /** the shape of a sensor with states */
   shape: Shape;
   states: StateNames;
-  /** whether the shown range was read */
   isRead: boolean;
-  /** number of samples in the range */
   count: number;
 }) {
   const shares = useMemo(() => sharesOf(shape), [shape]);

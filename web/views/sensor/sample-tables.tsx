@@ -116,7 +116,6 @@ export function SampleTable({
   );
 }
 
-/** @returns the change as text, with its sign */
 function changeText(change: number, decimals: number, isState: boolean): string {
   if (isState) return change === 0 ? '' : 'yes';
   return formatChange(change, decimals);
@@ -128,10 +127,8 @@ export function BinTable({
   unit,
   valueScale,
 }: {
-  /** a shape of bins */
   shape: Shape;
   order: 'asc' | 'desc';
-  /** unit of the values of the shape */
   unit: string;
   valueScale: Scale | null;
 }) {
@@ -205,7 +202,6 @@ const PAGE_ROWS = 25;
 /** Minimum interval in ms at which new samples appear on the first page. */
 const NEWS_MS = 1_000;
 
-/** A range in epoch ms. */
 type Range = { from: number; to: number | null };
 
 /** A page after the first. A cursor is valid only for the range of its request, so the range is stored with it. */

@@ -23,11 +23,7 @@ import type { Shape } from '../../chart/shape.ts';
 import type { Window } from '../../chart/window.ts';
 import type { SignalSubject } from '../../feature.ts';
 
-/**
- * Renders the page of one sensor: newest value, chart, and the values as tables.
- *
- * @param props `device` and `sensor`: ids or names
- */
+/** Renders the page of one sensor: newest value, chart, and the values as tables. */
 export function SensorView({ device, sensor }: { device: string; sensor: string }) {
   const { data, missing, item, recent, problem, slow, reload } = useSensor(device, sensor);
   const stale = useStale();
@@ -191,14 +187,7 @@ function useEdges(): [Edges | null, (next: Edges) => void] {
 const ROOM = 0.1;
 
 /** Renders the text over an empty chart: the reason, and a link to the newest sample. */
-function QuietRange({
-  loading,
-  newest,
-}: {
-  loading: boolean;
-  /** time of the newest sample of the sensor, in ISO 8601 */
-  newest: string | null;
-}) {
+function QuietRange({ loading, newest }: { loading: boolean; newest: string | null }) {
   const { preferences, router } = useServices();
   const { zone } = preferences.choice.value;
   const place = router.place.value;

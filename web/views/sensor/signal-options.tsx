@@ -9,14 +9,7 @@ const KINDS = [
 ];
 
 /** Renders the choices for the chart of a sensor: unit, and value or rate of a counter. If there is nothing to choose, nothing is shown. */
-export function SignalOptions({
-  unit,
-  isCounter,
-}: {
-  /** unit as the sensor sends it */
-  unit: string | null;
-  isCounter: boolean;
-}) {
+export function SignalOptions({ unit, isCounter }: { unit: string | null; isCounter: boolean }) {
   const { router } = useServices();
   const { query } = router.place.value;
   const isRate = query.get('as') === 'rate';
