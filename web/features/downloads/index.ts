@@ -2,5 +2,5 @@ import type { Feature } from '../../feature.ts';
 
 export const downloadsFeature: Feature = {
   name: 'downloads',
-  details: () => import('./downloads.tsx'),
+  details: () => import('./buttons.tsx'),
 };

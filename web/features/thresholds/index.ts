@@ -2,5 +2,5 @@ import type { Feature } from '../../feature.ts';
 
 export const thresholdsFeature: Feature = {
   name: 'thresholds',
-  details: () => import('./thresholds.tsx'),
+  details: () => import('./line.tsx'),
 };
