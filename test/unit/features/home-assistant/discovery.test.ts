@@ -91,21 +91,6 @@ describe('Home Assistant: announcements', () => {
     });
   });
 
-  test('Home Assistant: a sensor sends several values: the sensor is announced once', () => {
-    homeAssistant.announce(ITEM, TOPIC, DESCRIBED);
-    homeAssistant.announce({ ...ITEM, value: 2 }, TOPIC, DESCRIBED);
-    expect(sent).toEqual([{ topic: 'homeassistant/sensor/d/s/config', name: 'value', retain: true }]);
-  });
-
-  test('Home Assistant: two devices have sensors with equal ids: each sensor is announced once', () => {
-    const other = { ...ITEM, device_id: 'e', device: 'shelf' };
-    for (const item of [ITEM, other, ITEM, other]) homeAssistant.announce(item, TOPIC, DESCRIBED);
-    expect(sent.map(({ topic }) => topic)).toEqual([
-      'homeassistant/sensor/d/s/config',
-      'homeassistant/sensor/e/s/config',
-    ]);
-  });
-
   test('Home Assistant: name or unit of a sensor changes: the sensor is announced again', () => {
     homeAssistant.announce(ITEM, TOPIC, DESCRIBED);
     homeAssistant.announce({ ...ITEM, name: 'warmth' }, TOPIC, DESCRIBED);

@@ -65,16 +65,6 @@ test('Kafka byte queue: the queue is empty: untilFilled() ends with the next blo
   expect(queue.length).toBe(0);
 });
 
-test('Kafka byte queue: bytes of three blocks are reserved at once: all bytes are free after the blocks are released', () => {
-  const queue = new ByteQueue(1e6);
-  for (let round = 0; round < 3; round++) {
-    expect(queue.reserve(300, 3)).toBe(true);
-    for (let block = 0; block < 3; block++) queue.push({ size: 100, committedAt: 0 });
-    queue.release(queue.take(1000));
-  }
-  expect(queue.bytes).toBe(0);
-});
-
 test('Kafka byte queue: the first block was sent, a second one waits: the queue does not keep the first block in memory', async () => {
   const queue = new ByteQueue(1e6);
   /** @returns the item that was sent */

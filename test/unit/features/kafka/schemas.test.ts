@@ -104,16 +104,6 @@ test('Schema registry: the registry is unreachable: a topic waits with a warning
   expect(schemas.headOf('event')).toEqual(Buffer.from([0, 0, 0, 0, 1]));
 });
 
-test('Schema registry: the process stops while the registry is unreachable: the wait of the topic ends', async () => {
-  const gone = await startTestRegistry();
-  await gone.stop();
-  const { schemas } = createSchemas({ SCHEMA_REGISTRY_URL: gone.url });
-  const stopping = new AbortController();
-  const waiting = schemas.wait('events', stopping.signal);
-  stopping.abort();
-  expect(await waiting).toBe(false);
-});
-
 test('Schema registry: no registry is configured: records begin with the fingerprint of their schema', async () => {
   const { schemas } = createSchemas({});
   expect(await schemas.loadAll()).toEqual([]);

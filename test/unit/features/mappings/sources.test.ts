@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { Mappings, parseMappings } from '../../../../api/features/mappings/mappings.ts';
-import { readMapped, readSamples } from '../../../support/features/mappings.ts';
+import { readSamples } from '../../../support/features/mappings.ts';
 import { checkDoor, NOW, nested, type Result } from '../../../support/payloads/sources.ts';
 
 const FILE = `mappings:
@@ -45,21 +45,6 @@ test.each([
   ['id', '{"id":7,"v":1}', ['7/v 1']],
 ])('Mapping: topic %s, payload %j: %j', (topic, content, expected) => {
   expect(readTopic(topic, content)).toEqual(expected);
-});
-
-test('Mapping: topics living-room/lamp and living/room-lamp, names joined by a dash: the second is refused', () => {
-  for (const _ of [1, 2]) {
-    expect(readTopic('site/living-room/lamp', 1)).toEqual(['living-room-lamp/value 1']);
-    expect(readTopic('site/living/room-lamp', 2)).toEqual(['refused bad_id']);
-  }
-});
-
-test('Mapping: an element of each without a value: skipped and counted', () => {
-  const content = JSON.stringify([{ n: 'a', v: 1 }, 7, { n: 'b' }]);
-  expect(readMapped(mappings, 'each/d', Buffer.from(content), NOW)).toMatchObject({
-    skipped: 2,
-    refused: [],
-  });
 });
 
 test('Mapping: an array of objects, a list of more than 100 numbers, and values in nine objects: refused, the others are stored', () => {

@@ -1,7 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { CHANNELS } from '../../../../api/features/sparkplug/channels.ts';
 import { EDGE_FILTERS, parseSparkplugTopic } from '../../../../schema/sparkplug-topics.ts';
-import { parseTopic } from '../../../../schema/topics.ts';
 
 const edge = { node: 'plant/edge-1', command: 'spBv1.0/plant/NCMD/edge-1' };
 
@@ -28,11 +27,6 @@ test.each([
   ['spAv1.0/plant/NDATA/edge-1', null],
 ])('Sparkplug topic %s: parsed if it is of an edge node, otherwise null', (topic, expected) => {
   expect(parseSparkplugTopic(topic)).toEqual(expected);
-});
-
-test('Sparkplug topic: the device name is group, edge node and device, joined with slashes', () => {
-  expect(parseTopic('spBv1.0/plant/DDATA/edge-1/press')?.device).toBe('plant/edge-1/press');
-  expect(parseTopic('spBv1.0/plant/NDATA/edge-1')?.device).toBe('plant/edge-1');
 });
 
 test('Sparkplug topics: all subscription filters: the parser accepts a topic of each filter', () => {
