@@ -34,17 +34,6 @@ function createProcess(parts?: Partial<Store>) {
 /** @returns whether the hour of the test is packed */
 const isPacked = async (): Promise<boolean> => (await path.statisticsOf('device', HOUR)) !== null;
 
-test('History packing: process runs: each hour is packed automatically one hour after its end', async () => {
-  await path.send('device', samplesOf(HOUR, 20));
-  const { packing } = createProcess();
-  packing.start();
-  path.clock.now = CLOSING;
-  await until(isPacked, { what: 'the first hour' });
-  path.clock.now = CLOSING + HOUR_MS;
-  const packed = async () => (await path.store.packProgress.read(0)).packedUntil;
-  await until(async () => (await packed()) === HOUR + 2 * HOUR_MS, { what: 'the second hour' });
-});
-
 test('History packing: process stops before its first round: nothing is packed', async () => {
   await path.send('device', samplesOf(HOUR, 20));
   path.clock.now = CLOSING;
