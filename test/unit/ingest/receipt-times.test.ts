@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { afterEach, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { MessageBatch } from '../../../api/ingest/decode/message-batch.ts';
 import { ReceiptTimes } from '../../../api/ingest/receipt-times.ts';
@@ -45,35 +45,25 @@ async function deadLetters() {
   return found.filter((row) => row !== null);
 }
 
-describe('Messages of a device in the same ms, without a timestamp: all values are stored', () => {
-  test('Messages of a device in one ms without a timestamp: received over MQTT: each value is stored at its own ms', async () => {
-    await start();
-    for (const value of [1, 2, 3]) await pipeline.measure('d', [{ sensor_id: 's', value }]);
-    await pipeline.measure('other', [{ sensor_id: 's', value: 4 }]);
-    expect(await pipeline.samples('d', 's', NOW)).toEqual([
-      [NOW, 1],
-      [NOW + 1, 2],
-      [NOW + 2, 3],
-    ]);
-    expect(await pipeline.samples('other', 's', NOW)).toEqual([[NOW, 4]]);
-  });
-
-  test('Messages of a device in one ms: SenML with relative times: each value is stored at its own ms', async () => {
-    await start();
-    for (const v of [1, 2]) await pipeline.measure('d', [{ n: 's', v, t: -5 }]);
-    expect(await pipeline.samples('d', 's', NOW - 5000)).toEqual([
-      [NOW - 5000, 1],
-      [NOW - 4999, 2],
-    ]);
-  });
+test('Messages of a device in one ms without a timestamp: received over MQTT: each value is stored at its own ms', async () => {
+  await start();
+  for (const value of [1, 2, 3]) await pipeline.measure('d', [{ sensor_id: 's', value }]);
+  await pipeline.measure('other', [{ sensor_id: 's', value: 4 }]);
+  expect(await pipeline.samples('d', 's', NOW)).toEqual([
+    [NOW, 1],
+    [NOW + 1, 2],
+    [NOW + 2, 3],
+  ]);
+  expect(await pipeline.samples('other', 's', NOW)).toEqual([[NOW, 4]]);
 });
 
-test('Messages of a device in one ms: values have a timestamp: ingest stores each value at its timestamp, and moves none to another ms', async () => {
+test('Messages of a device in one ms: SenML with relative times: each value is stored at its own ms', async () => {
   await start();
-  for (const value of [1, 2]) await pipeline.measure('d', [{ sensor_id: 's', ts: NOW, value }]);
-  await pipeline.measure('d', [{ sensor_id: 't', value: 3 }]);
-  expect(await pipeline.samples('d', 's', NOW)).toHaveLength(1);
-  expect(await pipeline.samples('d', 't', NOW)).toEqual([[NOW, 3]]);
+  for (const v of [1, 2]) await pipeline.measure('d', [{ n: 's', v, t: -5 }]);
+  expect(await pipeline.samples('d', 's', NOW - 5000)).toEqual([
+    [NOW - 5000, 1],
+    [NOW - 4999, 2],
+  ]);
 });
 
 test('Dead letters of messages in one ms without a timestamp: replays store all values, each once', async () => {
@@ -193,16 +183,6 @@ test('Values without a time: assigned times exceed the clock by MAX_CLOCK_SKEW: 
   expect(place(NOW + 500)).toBe(0);
 });
 
-test('Values without a time: the clock is set back: assigned times follow the clock', () => {
-  const times = new ReceiptTimes({ maxAheadMs: 2000 });
-  const back = NOW - 3_600_000;
-  for (const receivedAt of [NOW, back, back]) {
-    const receipt = { from: null };
-    times.place(batchOf(receivedAt, [['s', 0, 1]]), DEVICE, null, receivedAt, receipt);
-    expect(Math.abs(Number(receipt.from) - receivedAt)).toBeLessThanOrEqual(1);
-  }
-});
-
 test('Values without a time: database answers late with a new device: assigned times follow the order of arrival', async () => {
   const turns = fc.infiniteStream(fc.nat(6));
   let devices = 0;
@@ -230,29 +210,6 @@ test('Values without a time: database answers late with a new device: assigned t
     }),
     { numRuns: 30 },
   );
-});
-
-/** More microtasks than a look-up of a device takes. */
-const LOOK_UP_TICKS = 150;
-
-test('Values without a time: a message arrives during the read of its device: stored 1 ms after the first message', async () => {
-  const before = await start();
-  const devices = Array.from({ length: LOOK_UP_TICKS }, (_, ticks) => `looked-up-${ticks}`);
-  for (const device of devices) await before.measure(device, [{ sensor_id: 's', ts: NOW - 1000, value: 0 }]);
-  await before.stop();
-  pipeline = await startMemoryPipeline({ clock: () => NOW, database: before.client });
-  for (const [ticks, device] of devices.entries()) {
-    const first = pipeline.measure(device, [{ sensor_id: 's', value: 1 }]);
-    for (let tick = 0; tick < ticks; tick++) await null;
-    await Promise.all([first, pipeline.measure(device, [{ sensor_id: 's', value: 2 }])]);
-    expect([ticks, await pipeline.samples(device, 's', NOW)]).toEqual([
-      ticks,
-      [
-        [NOW, 1],
-        [NOW + 1, 2],
-      ],
-    ]);
-  }
 });
 
 /** @param turns of the event loop */
