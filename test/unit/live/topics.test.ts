@@ -88,11 +88,6 @@ test('Live topics by name: a birth message gives two devices equal names: the se
   ]);
 });
 
-test('Live topics by name: a device has the name of a channel: it is published under its id', () => {
-  const [topic] = namedTopicsOf([itemOf('notes', 't')], 'notes');
-  expect(topic).toBe(`iot/live/${idOf('notes')}/sensors/t`);
-});
-
 test('Live topics by name: a birth message gives two sensors equal names: the second sensor is published under its id', () => {
   const other = itemOf('Pump', 'probe-1', { name: 't' });
   const topics = namedTopicsOf([itemOf('Pump', 't'), other]).filter((topic) => topic.includes('/sensors/'));
@@ -108,14 +103,6 @@ test('Live topics by name: a device and a sensor get new names: their live topic
     'iot/live/Pump/sensors/t',
     `iot/live/${device}/sensors/${renamed.sensor_id}`,
   ]);
-});
-
-test('Live topics by name: sensors of two devices have equal ids: each sensor has a topic of its own', () => {
-  const sensor = idOf('any');
-  const items = ['a', 'b'].map((device) => ({ ...itemOf(device, 't'), sensor_id: sensor, name: null }));
-  const topics = namedTopicsOf([...items, ...items]).filter((topic) => topic.includes('/sensors/'));
-  const expected = [`iot/live/a/sensors/${sensor}`, `iot/live/b/sensors/${sensor}`];
-  expect(topics).toEqual([...expected, ...expected]);
 });
 
 test.each([

@@ -17,14 +17,6 @@ async function listen({
   return { lines, logger: destination && createLogger('info', { destination, secrets }) };
 }
 
-test('Log on a terminal: a line has time, level, message and fields', async () => {
-  const { lines, logger } = await listen();
-  logger?.info({ httpPort: 8080 }, 'ready');
-  expect(stripVTControlCharacters(lines.join(''))).toMatch(
-    /^\[\d\d:\d\d:\d\d\.\d{3}\] INFO: ready \{"httpPort":8080\}\n$/,
-  );
-});
-
 test('Log on a terminal: an error is logged with the lines of its stack', async () => {
   const { lines, logger } = await listen();
   logger?.error({ err: new Error('broke') }, 'failed');

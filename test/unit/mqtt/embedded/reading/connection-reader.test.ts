@@ -116,14 +116,6 @@ test('Connection reader: 300 packets in one write: read in slices of at most 128
   await connection.untilIdle();
 });
 
-test('Connection reader: a packet arrives in two parts: each part is passed on as it arrives', async () => {
-  const connection = await open();
-  const packet = publish(100);
-  await connection.send(packet.subarray(0, 40));
-  await connection.send(Buffer.concat([packet.subarray(40), PINGREQ]));
-  expect(Buffer.concat(connection.slices)).toEqual(Buffer.concat([packet, PINGREQ]));
-});
-
 test('Connection reader: a packet of 200 KB is read in pieces of at most 64 KiB, and is complete', async () => {
   const connection = await open();
   const packet = publish(200_000);
@@ -238,16 +230,4 @@ test('Connection reader: read(0) of Node.js: passed to the socket, but not while
   connection.reader.enter(MIB);
   expect(connection.socket.read(0)).toBeNull();
   expect(connection.asked).toEqual([0]);
-});
-
-test('Connection reader: 300 packets are read in three slices: the read scheduler counts 128, 128 and 44 packets', async () => {
-  const connection = await open();
-  const spent: number[] = [];
-  const spend = connection.scheduler.spend.bind(connection.scheduler);
-  connection.scheduler.spend = (packets) => {
-    spent.push(packets);
-    spend(packets);
-  };
-  await connection.send(Buffer.concat(Array(300).fill(PINGREQ)));
-  expect(spent).toEqual([128, 128, 44]);
 });
