@@ -1,4 +1,4 @@
-import { appendFileSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { MillraceError } from '../../../common/errors.ts';
@@ -105,15 +105,4 @@ test('Simulator ledger: the disk is full: messages are not sent, and the error i
   ]);
   ledger.close();
   expect(failures.map(({ code }) => code)).toEqual(['disk_full']);
-});
-
-test('Simulator ledger: lines are added during reading: reading ends without an error', async () => {
-  const path = newPath();
-  const ledger = new Ledger({ path, onFailed });
-  ledger.sent(noteOf('d', series([1, 1])));
-  const reading = readLedger(path);
-  expect((await reading.next()).value).toMatchObject({ message: 1 });
-  appendFileSync(path, '{"sent":2,"dev');
-  expect((await reading.next()).done).toBe(true);
-  ledger.close();
 });
