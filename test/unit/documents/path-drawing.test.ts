@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { importsOf } from '../../support/documents/imports.ts';
 import { drawnFiles } from '../../support/documents/path-files.ts';
 
@@ -11,17 +11,15 @@ const imported = new Set(
   ),
 );
 
-describe('Drawing docs/images/path.svg', () => {
-  test('Drawing docs/images/path.svg: embedded and external broker: each source file is named once in the drawing', () => {
-    for (const source of ['embedded', 'external'] as const) {
-      const drawn = drawnFiles(source);
-      expect(drawn.length).toBeGreaterThan(20);
-      expect(new Set(drawn).size).toBe(drawn.length);
-    }
-  });
+test('Drawing docs/images/path.svg: embedded and external broker: each source file is named once in the drawing', () => {
+  for (const source of ['embedded', 'external'] as const) {
+    const drawn = drawnFiles(source);
+    expect(drawn.length).toBeGreaterThan(20);
+    expect(new Set(drawn).size).toBe(drawn.length);
+  }
+});
 
-  test.each(files)('Drawing docs/images/path.svg: %s: the file exists and is imported', (file) => {
-    expect(existsSync(new URL(file, ROOT))).toBe(true);
-    expect(imported).toContain(file);
-  });
+test.each(files)('Drawing docs/images/path.svg: %s: the file exists and is imported', (file) => {
+  expect(existsSync(new URL(file, ROOT))).toBe(true);
+  expect(imported).toContain(file);
 });

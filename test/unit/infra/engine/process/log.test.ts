@@ -1,10 +1,8 @@
-import { closeSync, writeSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { checkDisk } from '../../../../../infra/engine/disk.ts';
-import { beginLog, explainEnd } from '../../../../../infra/engine/process/log.ts';
+import { explainEnd } from '../../../../../infra/engine/process/log.ts';
 
 let dir: string;
 const path = () => join(dir, 'cassandra.log');
@@ -45,28 +43,4 @@ test.each([
   const error = await explainEnd(path(), { ready: true, dataDir: dir });
   expect(error).toMatchObject({ code, message: expect.stringMatching(message) });
   expect(error.message).toContain(path());
-});
-
-test('Log of the local Cassandra: it contains the flag ExitOnOutOfMemoryError: the error does not blame memory', async () => {
-  await writeFile(path(), 'INFO JVM Arguments: [-XX:+ExitOnOutOfMemoryError]\n');
-  const { message } = await explainEnd(path(), { ready: false, dataDir: dir });
-  expect(message).not.toMatch(/memory ran short/);
-});
-
-test('Log of the local Cassandra: a new log begins: the previous log is kept with the suffix .old', async () => {
-  for (const text of ['first', 'second']) {
-    const log = beginLog(path());
-    writeSync(log, text);
-    closeSync(log);
-  }
-  expect(await readFile(path(), 'utf8')).toBe('second');
-  expect(await readFile(`${path()}.old`, 'utf8')).toBe('first');
-});
-
-test('Disk check of the local Cassandra: too little space: the error has the free MiB and names DATA_DIR', async () => {
-  await checkDisk(dir, 1);
-  await expect(checkDisk(dir, 2 ** 60)).rejects.toMatchObject({
-    code: 'disk_full',
-    message: expect.stringMatching(/\d+ MiB free.*DATA_DIR/),
-  });
 });
