@@ -183,6 +183,16 @@ test('Values without a time: assigned times exceed the clock by MAX_CLOCK_SKEW: 
   expect(place(NOW + 500)).toBe(0);
 });
 
+test('Values without a time: the clock is set back: assigned times follow the clock', () => {
+  const times = new ReceiptTimes({ maxAheadMs: 2000 });
+  const back = NOW - 3_600_000;
+  for (const receivedAt of [NOW, back, back]) {
+    const receipt = { from: null };
+    times.place(batchOf(receivedAt, [['s', 0, 1]]), DEVICE, null, receivedAt, receipt);
+    expect(Math.abs(Number(receipt.from) - receivedAt)).toBeLessThanOrEqual(1);
+  }
+});
+
 test('Values without a time: database answers late with a new device: assigned times follow the order of arrival', async () => {
   const turns = fc.infiniteStream(fc.nat(6));
   let devices = 0;

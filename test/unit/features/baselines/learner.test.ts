@@ -9,6 +9,7 @@ import { GROUPS, useMemoryPath } from '../../../support/history/memory-path.ts';
 
 /** A midnight in June, and one after New Year, whose last four weeks lie in two partitions. */
 const DAY = Date.UTC(2026, 5, 10);
+const NEW_YEAR = Date.UTC(2027, 0, 3);
 
 const path = useMemoryPath();
 
@@ -75,6 +76,17 @@ test('Baseline learner: a sensor has 23 hours of history: no baseline is stored'
   path.clock.now = DAY;
   await learner().learnDue();
   expect(await storedOn(DAY)).toEqual([keysOf('old', 's').key]);
+});
+
+test('Baseline learner: the history spans two years: the baseline is learned from the hours of both years', async () => {
+  await writeHours('device', NEW_YEAR, 28);
+  path.clock.now = NEW_YEAR;
+  await learner().learnDue();
+  const baselines = createBaselines();
+  await baselines.refresh();
+  const { key } = keysOf('device', 's');
+  expect(baselines.hours(key)).toHaveLength(24);
+  expect(baselines.at(key, new Date(NEW_YEAR + HOUR_MS).toISOString())?.mean).toBeCloseTo(20, -1);
 });
 
 test('Baseline learner: a process is killed while it learns: the next learner stores the baselines of all devices', async () => {

@@ -56,6 +56,14 @@ test.each([
   expect(await isRegistered('ghost')).toBe(false);
 });
 
+test('Import: only one sensor of a device has a good sample: the other one is not registered, and type, unit and site are kept', async () => {
+  const csv = `ts,device,sensor,value,unit,site\n${AT},half,bad,warm,V,Hall A\n${AT},half,good,5,Cel,Hall A\n${AT},half,good,3,Cel,Hall A\n`;
+  expect(await store(csv)).toMatchObject({ samples: 1, merged: 1, refused: 1 });
+  expect(await pipeline.samples('half', 'good', BEGIN)).toEqual([[BEGIN, 5]]);
+  const sensors = await pipeline.store.devices.sensors(pipeline.keyOf('half'));
+  expect(sensors).toMatchObject([{ name: 'good', unit: 'Cel', site: 'Hall A' }]);
+});
+
 test('Import: a file names a new sensor by its name and by its id: both rows are samples of this sensor', async () => {
   const { id } = pipeline.keyOf('twin');
   const csv = `ts,device,sensor,value\n${BEGIN},twin,s,1\n${BEGIN + 1},${id},s,2\n`;
@@ -105,6 +113,19 @@ test('Import of a table of latest values: hostile names of device, sensor, unit,
     ),
     { numRuns: 300 },
   );
+});
+
+test('Import of an export of one sensor: device and sensor are named by options: the samples belong to this sensor', async () => {
+  expect(await store(`ts,value\n${AT},1.5\n`, { device: 'one', sensor: 'temp' })).toMatchObject({
+    samples: 1,
+    refused: 0,
+  });
+  const ndjson = `{"ts":"${new Date(BEGIN + 1).toISOString()}","value":-0}\n`;
+  await store(ndjson, { format: 'ndjson', device: 'one', sensor: 'temp' });
+  expect(await pipeline.samples('one', 'temp', BEGIN)).toEqual([
+    [BEGIN, 1.5],
+    [BEGIN + 1, -0],
+  ]);
 });
 
 const directory = useDirectory('round-trip');

@@ -143,6 +143,15 @@ test('NDJSON import: byte order mark, NaN and -inf: every value of every line is
   });
 });
 
+test('NDJSON import: 12,001 lines, more than one batch: all lines are read', async () => {
+  const lines = Array.from({ length: 12_001 }, (_, ts) =>
+    JSON.stringify({ ts, device: 'd', sensor: 's', value: ts / 2 }),
+  );
+  const { samples, end } = await rowsOf(readNdjson, lines.join('\n'));
+  expect(end).toBe(12_001);
+  expect(samples).toEqual(lines.map((_, ts) => [ts + 1, 'd', 's', ts, ts / 2, undefined]));
+});
+
 test.each([
   ['1.5', 1.5],
   [' -2e3 ', -2000],

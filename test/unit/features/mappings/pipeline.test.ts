@@ -127,6 +127,16 @@ test('Message on a mapped topic: sender may not send for the device: forbidden w
   expect(await pipeline.deadLetters()).toEqual([]);
 });
 
+test('Message on a mapped topic: malformed or too large, and the sender lacks permission: forbidden, no dead letter', async () => {
+  await start({ MAX_MESSAGE_BYTES: '1024' });
+  const permits = (device: string) => device === 'b';
+  for (const payload of ['{"v":1', ' '.repeat(2000)]) {
+    expect(await pipeline.accept('farm/a/up', payload, { permits })).toBe('forbidden');
+    expect(await pipeline.accept('farm/b/up', payload, { permits })).toBe('refused');
+  }
+  expect(await pipeline.deadLetters()).toEqual([{ malformed: 1 }, { too_large: 1 }]);
+});
+
 test('Message on a mapped topic: all its values are ignored: acknowledged, and no dead letter', async () => {
   await start();
   expect(await send('shed/a', { uptime: 7 })).toBe('accepted');

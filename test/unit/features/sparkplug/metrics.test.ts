@@ -113,6 +113,10 @@ describe('Sparkplug: name and type of a metric', () => {
       ],
     ]);
   });
+
+  test('Sparkplug metric: its data type differs from that in the birth: the data type of the metric is used', () => {
+    expect(read(payloadOf([{ alias: 1, datatype: 1, int: 255 }], NOW), birth).found).toEqual([['t', 0, -1]]);
+  });
 });
 
 test('Sparkplug birth: protocol metrics, texts, repeated names and metrics without a name: no sensors are registered', () => {

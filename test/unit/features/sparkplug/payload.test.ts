@@ -80,6 +80,11 @@ test.each([
   });
 });
 
+test('Sparkplug data payload: no birth, but metrics have name and type: stored, and the payload is reported as incomplete', () => {
+  const { found, allKnown, refused } = read(vector('types'));
+  expect([found.length > 0, allKnown, refused]).toEqual([true, false, []]);
+});
+
 test('Sparkplug data payload: two 64-bit aliases that round to one double: each resolves to its own name', () => {
   expect(read(vector('wideData'), vector('wideBirth')).found).toEqual([
     ['one', 1, 1],
