@@ -1,7 +1,7 @@
 import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { MillraceError } from '../../../common/errors.ts';
+import type { MillraceError } from '../../../common/errors.ts';
 import { noteOf } from '../../../simulator/ledger/format.ts';
 import { Ledger } from '../../../simulator/ledger/ledger.ts';
 import { readLedger } from '../../../simulator/ledger/read.ts';
@@ -86,13 +86,6 @@ test.each([
   const path = newPath();
   writeFileSync(path, text);
   await expect(read(path)).rejects.toMatchObject({ code: 'failed', message: expect.stringContaining(path) });
-});
-
-test('Simulator ledger: the file cannot be read or written: an error is thrown', async () => {
-  await expect(read(join(directory, 'none'))).rejects.toBeInstanceOf(MillraceError);
-  expect(() => new Ledger({ path: join(directory, 'no', 'such'), onFailed })).toThrow(
-    /The ledger .*such cannot be written/,
-  );
 });
 
 test('Simulator ledger: the disk is full: messages are not sent, and the error is reported once', () => {

@@ -140,14 +140,6 @@ test('Compare command, --kafka: there is no watermark in Kafka and no --to: the 
   });
 });
 
-test('Compare command, --kafka: STREAM_KAFKA is not set: usage error', async () => {
-  const fleet = createFleetCase(afterwards);
-  expect((await run(fleet, ['--kafka'], { kafka: '' })).error).toMatchObject({
-    code: 'usage',
-    message: '--kafka needs STREAM_KAFKA.',
-  });
-});
-
 const refusalOf = (...argv: string[]): Promise<{ code: string; message: string }> =>
   compareCommand(argv, {
     readSettings: () => {
@@ -161,13 +153,6 @@ const refusalOf = (...argv: string[]): Promise<{ code: string; message: string }
     () => Promise.reject(new Error('accepted')),
     (error) => error,
   );
-
-test('Compare command: --ledger is missing: usage error', async () => {
-  expect(await refusalOf()).toMatchObject({
-    code: 'usage',
-    message: 'error: --ledger is needed\n`npm run compare -- --help` lists what it takes.',
-  });
-});
 
 test('Compare command: --from and --to are no times: usage error with all problems at once', async () => {
   expect((await refusalOf('--from', 'yesterday', '--to', 'noon')).message).toBe(
