@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { charsetOf, decodeText } from '../../../common/encodings.ts';
 import { messageOf } from '../../../common/errors.ts';
 import { parseSenmlCbor } from '../../ingest/decode/index.ts';
-import type { StoredContent } from '../../store/dead-letters/dead-letter.ts';
+import type { StoredContent } from '../../store/dead-letters.ts';
 
 /** A value as text in the notation of JSON. `marks`: half-open ranges of its characters that were refused, in order */
 export interface DecodedElement {

@@ -11,6 +11,7 @@ import {
   writeDevAddresses,
 } from '../../../common/dev-addresses.ts';
 import { readSettings } from '../../../common/settings/index.ts';
+import { KAFKA_SETTINGS } from '../../../schema/kafka/index.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -47,6 +48,16 @@ test('Address file of npm run dev: database command: CQL port and keyspace come 
       `Using the installation of npm run dev (process ${process.pid}): CQL 127.0.0.1:9043, keyspace farm`,
     ],
   });
+});
+
+test('Address file of npm run dev: the file has a Kafka address: a database command uses this address', () => {
+  writeDevAddresses(readSettings({ ...PORTS, DATA_DIR: folder }, { envFile: envFile() }), '127.0.0.1:9092');
+  const found = readCommandSettings('database', {
+    environment: { DATA_DIR: folder },
+    envFile: envFile(),
+    print: () => {},
+  });
+  expect(String(found.of(KAFKA_SETTINGS).kafka)).toBe('127.0.0.1:9092');
 });
 
 test('Address file of npm run dev: broker command: only the MQTT port comes from the file', () => {

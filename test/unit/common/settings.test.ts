@@ -306,6 +306,15 @@ test('Settings: secrets in files: the secret is read without the line break at i
   expect(readSettings({ API_TOKEN_FILE }, NONE).http.apiToken).toBe(' to ken ');
 });
 
+test('Settings: secrets in files: a missing or empty file is reported with the name of the setting', () => {
+  const CQL_PASSWORD_FILE = join(folder, 'nowhere');
+  const API_TOKEN_FILE = file('empty', '\n');
+  expect(problemsOf({ CQL_PASSWORD_FILE, API_TOKEN_FILE })).toEqual([
+    expect.stringMatching(/^CQL_PASSWORD_FILE cannot be read: ENOENT/),
+    `API_TOKEN_FILE names a file that holds nothing: ${API_TOKEN_FILE}`,
+  ]);
+});
+
 test('Settings: secrets in files: API_TOKEN and API_TOKEN_FILE are both set: refused', () => {
   const API_TOKEN_FILE = file('second', 'b');
   expect(problemsOf({ API_TOKEN: 'a', API_TOKEN_FILE })).toEqual([
@@ -338,12 +347,22 @@ test('Settings: .env: a setting is empty in the environment: the empty value ove
   expect(readSettings({ HTTP_PORT: '' }, { envFile }).http.port).toBe(8080);
 });
 
+test('Settings: .env: the file cannot be read: the error names the reason', () => {
+  expect(() => readSettings({}, { envFile: folder })).toThrow(/cannot be read: .*EISDIR/);
+});
+
 const kafka = { STREAM_KAFKA: 'kafka.example', STREAM_USERNAME: 'millrace', STREAM_PASSWORD: 'secret' };
 
 test('Settings: a setting of the core is invalid: no rule of a feature reports it as missing', () =>
   expect(problemsOf({ ...kafka, TLS_ELSEWHERE: 'yes' }, [KAFKA_SETTINGS])).toEqual([
     'TLS_ELSEWHERE must be true or false',
   ]));
+
+test('Settings: a feature reads its invalid settings twice: both reads fail', () => {
+  const config = readSettings({ STREAM_FORMAT: 'xml' }, NONE);
+  for (let read = 0; read < 2; read++)
+    expect(() => config.of(KAFKA_SETTINGS)).toThrow('STREAM_FORMAT must be one of');
+});
 
 test('.env.example: the file in the repository equals the output of npm run docs:reference', () =>
   expect(EXAMPLE).toBe(envExample(SETTINGS_GROUPS)));

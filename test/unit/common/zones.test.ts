@@ -111,3 +111,12 @@ test.each([
 ])('Local time %s: %s in %s: the instants are %j', (_, local, zone, expected) => {
   expect(texts(candidates(utc(local), zone))).toEqual(expected);
 });
+
+test('Local time: beyond the range of dates: returned as it is', () => {
+  for (const time of [8.64e15, -8.64e15, 1e18]) {
+    expect([candidates(time, 'Europe/Berlin'), instantNear(time, 'Europe/Berlin', 0)]).toEqual([
+      [time],
+      time,
+    ]);
+  }
+});

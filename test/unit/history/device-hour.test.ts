@@ -127,3 +127,8 @@ test('Read of an hour of a wide device: the first partition has an unreadable ro
   expect(gathered).toEqual([{ sensors: [[1, [0], [1]]], unreadable: 1 }]);
   expect(unreadable).toEqual([{ device: DEVICE, hour: HOUR, rows: 1 }]);
 });
+
+test('Read of an hour of a device: unpacking a row throws a TypeError: the error is passed on, not counted as unreadable', async () => {
+  const defect = read({ 0: [{ blocks: [null as never] }] });
+  await expect(defect).rejects.toThrow(TypeError);
+});

@@ -2,6 +2,19 @@ import { expect, test } from '@jest/globals';
 import { mqttItem } from '../../../api/http/items.ts';
 import { readSettings } from '../../../common/settings/index.ts';
 
+const itemOf = (settings: Record<string, string>, port: number = 1884) =>
+  mqttItem(readSettings(settings, { envFile: '' }), port);
+
+test('Broker address for devices: embedded broker listens on loopback: has the host and port of the broker', () => {
+  expect(itemOf({})).toEqual({
+    embedded: true,
+    host: '127.0.0.1',
+    port: 1884,
+    tls: false,
+    credentials: false,
+  });
+});
+
 test.each(['0.0.0.0', '::'])('Broker address for devices: embedded broker on %s: host is null', (host) => {
   const mqtt = { ...readSettings({}, { envFile: '' }).mqtt, host, auth: true };
   expect(mqttItem({ mqtt, role: 'all' }, 1884)).toMatchObject({

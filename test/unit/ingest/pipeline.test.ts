@@ -119,6 +119,15 @@ test('Ingest: process stops during retries: the message fails as unavailable, co
   expect(pipeline.ingest.unsettledBytes).toBe(0);
 });
 
+test('Ingest: a TypeError during a write: dead letter with code rejected, and the next message is stored', async () => {
+  const pipeline = await start();
+  pipeline.database.around = failing(1, () => new TypeError('a defect'), false);
+  expect(await pipeline.measure('d', [SAMPLE])).toBe('refused');
+  expect(await pipeline.deadLetters()).toEqual([{ rejected: 1 }]);
+  expect(await pipeline.measure('d', [SAMPLE])).toBe('accepted');
+  expect(await pipeline.samples('d', 's', NOW)).toEqual([[NOW, 1]]);
+});
+
 test('Ingest: device disconnects while its message waits for memory: not stored, and the next message is stored', async () => {
   const pipeline = await start();
   let release: () => void = () => {};

@@ -4,6 +4,7 @@ import { InstallationStats } from '../../../api/live/installation-stats.ts';
 import { LatencyHistogram } from '../../../api/observability/latency-histogram.ts';
 import type { HealthReport } from '../../../api/observability/process-health.ts';
 import type { StatsSnapshot } from '../../../api/observability/process-stats.ts';
+import { until } from '../../support/until.ts';
 
 /** @param commits ms */
 function signsOf(rate: number, commits: number[] = []): StatsSnapshot {
@@ -131,4 +132,18 @@ test('Installation statistics: messages of a 1,001st process, or with a process 
   now = 4000;
   stats.read();
   expect(receive('one more', signsOf(1))).toBe(true);
+});
+
+test('Installation statistics: a running process publishes a snapshot of its rates, latencies and health', async () => {
+  own = signsOf(7, [3]);
+  await until(() => published.some(([, { samples_per_s }]) => samples_per_s === 7));
+  expect(published.at(-1)).toEqual(['own', { ...own, health: WELL }]);
+});
+
+test('Installation statistics: history after many seconds: only the newest 300 snapshots are held', async () => {
+  expect(stats.recent()).toEqual([{ ts: '2026-11-26T08:00:00.000Z', ...NOTHING }]);
+  now = 500;
+  receive('a', signsOf(5));
+  await until(() => stats.recent().length === 300 && stats.recent()[0]?.samples_per_s === 5);
+  expect(stats.recent()[0]).toMatchObject({ ts: '2026-11-26T08:00:00.500Z', samples_per_s: 5 });
 });

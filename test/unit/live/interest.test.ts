@@ -17,6 +17,15 @@ beforeEach(() => {
 
 const announcement = (devices: string[]) => Buffer.from(JSON.stringify({ devices }));
 
+test('Devices followed by live readers: a broker connection begins: every device counts as followed for 16 s', () => {
+  expect(interest.has('a')).toBe(false);
+  interest.begin();
+  now += LEASE_MS - 1;
+  expect(interest.has('a')).toBe(true);
+  now += 1;
+  expect(interest.has('a')).toBe(false);
+});
+
 test('Devices followed by live readers: random announcements: a device is followed while the newest announcement of a reader names it', () => {
   const devices = fc.subarray(['a', 'b', EVERY_DEVICE]);
   const step = fc.record({ reader: fc.constantFrom('r1', 'r2'), devices, pause: fc.nat(LEASE_MS) });
@@ -59,6 +68,13 @@ test.each([
 ])('Devices followed by live readers: announcement with %s: ignored', (_, payload) => {
   expect(interest.receive('r1', payload)).toBe(false);
   expect(interest.has('a')).toBe(false);
+});
+
+test('Devices followed by live readers: 1,001st reader: its announcement is ignored, those of the first 1,000 are accepted', () => {
+  for (let reader = 0; reader < 1000; reader++) interest.receive(`r${reader}`, announcement([]));
+  expect(interest.receive('one more', announcement(['a']))).toBe(false);
+  expect(interest.receive('r7', announcement(['a']))).toBe(true);
+  expect(interest.has('a')).toBe(true);
 });
 
 describe('Live announcer', () => {

@@ -90,6 +90,13 @@ test('Logger: a line repeats 25 times: ten lines are written, and a later line c
   expect(read()).toHaveLength(12);
 });
 
+test('Logger: a line without fields repeats 12 times: ten lines are written, and a later line counts two more', () => {
+  const { logger, read } = listen();
+  for (let i = 0; i < 12; i++) logger.info('again');
+  jest.advanceTimersByTime(EVERY_MS);
+  expect(read()[10]).toMatchObject({ msg: 'again', unsaid: 2 });
+});
+
 test('Logger: a line repeats often: other lines still appear, and debug lines are not limited', () => {
   const { logger, read } = listen({ level: 'debug' });
   for (let i = 0; i < 30; i++) logger.warn('again');
@@ -103,4 +110,12 @@ test('Logger: an audit line repeats: every line is written', () => {
   const { logger, read } = listen();
   for (let i = 0; i < 25; i++) logger.info({ audit: true, target: `pump-${i}` }, 'a device was retired');
   expect(read()).toHaveLength(25);
+});
+
+test('Logger: 5,000 different texts: fewer than 600 lines are written within 10 s', () => {
+  const { logger, read } = listen();
+  for (let i = 0; i < 5000; i++) logger.warn(`text ${i}`);
+  expect(read().length).toBeLessThan(600);
+  jest.advanceTimersByTime(EVERY_MS);
+  expect(read().at(-1)).toMatchObject({ msg: 'text 4999' });
 });

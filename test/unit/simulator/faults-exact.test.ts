@@ -78,12 +78,6 @@ test.each([
   expect(sent).toEqual([0, 1, 2, 3, 4].map((batch) => (batch < newer ? [] : [batch - newer])));
 });
 
-test('Simulated faults: late=1: the run ends: delayed batches are sent in the order in which they were measured', () => {
-  const faults = faultsOf('late=1', ALMOST_1);
-  for (const batch of [0, 1, 2]) faults.next([series(batch)]);
-  expect(batchesIn(faults.rest())).toEqual([0, 1, 2]);
-});
-
 test('Simulated faults: disorder=1: the smaller half of the samples waits for the next message', () => {
   const faults = faultsOf('disorder=1', 0);
   const sizes = [0, 1, 2].map((batch) => faults.next([series(batch)])[0]?.series[0]?.samples.length);
@@ -114,15 +108,6 @@ test.each([POISON.length / steps, ALMOST_1])(
     ]);
   },
 );
-
-test('Simulated faults: poison=1: the bad message has name and first time of the first sensor with samples', () => {
-  const batch = [
-    { name: 'none', samples: [] },
-    { name: 'one', samples: [{ ts: NOW + 1, value: 1 }] },
-    { ...series(0, 2), name: 'two' },
-  ];
-  expect(faultsOf('poison=1', 0).next(batch)[1]?.payload).toBe(POISON[0]?.make('one', NOW + 1));
-});
 
 test('Simulated bad messages: too_large has 10,001 samples, and bad_id has a sensor id of 129 bytes', () => {
   const [tooLong] = POISON.filter(({ code }) => code === 'bad_id');

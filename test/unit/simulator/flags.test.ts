@@ -12,31 +12,6 @@ function refusal(line: string): string {
   throw new Error(`${line} was taken`);
 }
 
-test('Simulator flags: no flags: 25 collars at the default rate, each with its own connection', () => {
-  expect(read('')).toMatchObject({
-    profile: 'collar',
-    devices: 25,
-    connections: 25,
-    interval: 1000,
-    batch: 10_000,
-    format: 'senml',
-    buffer: 360,
-  });
-  expect(read('').rate).toBeUndefined();
-  expect(read('').faults).toBeUndefined();
-});
-
-test.each([
-  [1000, 1000],
-  [1001, 16],
-  [16_000, 16],
-  [16_001, 17],
-  [100_000, 100],
-])('Simulator flags: %i devices: %i connections are the default', (devices, connections) => {
-  expect(read(`--devices ${devices}`).connections).toBe(connections);
-  expect(read(`--devices ${devices} --connections 5`).connections).toBe(5);
-});
-
 test.each([
   ['--profile cow', '--profile is collar or factory'],
   ['--format xml', '--format is senml or json'],

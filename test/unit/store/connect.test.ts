@@ -39,6 +39,19 @@ test('Cassandra connection: one node cannot read the accounts, another refuses t
   });
 });
 
+const away = new errors.NoHostAvailableError({ '127.0.0.1:9043': new Error('connect ECONNREFUSED') });
+
+test.each([
+  [{ CQL_LOCAL_PORT: '9043' }, /^No database answers at 127\.0\.0\.1:9043 \(CQL_LOCAL_PORT\): .*DATA_DIR/],
+  [{ CQL_CONTACT_POINTS: 'db:9042' }, /^No database answers at db:9042 \(CQL_CONTACT_POINTS\): [^.]*$/],
+])('Cassandra connection: %j: the message names what to set', (settings, message) => {
+  const { cql } = readSettings(settings, { envFile: '' });
+  expect(explain(away, cql)).toMatchObject({
+    code: 'database_away',
+    message: expect.stringMatching(message),
+  });
+});
+
 test.each([
   WRONG,
   'Username and/or password are incorrect',

@@ -5,6 +5,7 @@ import { EvaluationScheduler } from '../../../../api/features/alarms/evaluation/
 import type { Evaluator } from '../../../../api/features/alarms/evaluation/evaluator.ts';
 import { Recovery } from '../../../../api/features/alarms/recovery.ts';
 import type { Rule } from '../../../../api/features/alarms/rules/rule.ts';
+import { MillraceError } from '../../../../common/errors.ts';
 import { uuidBytes } from '../../../../schema/ids.ts';
 import { until } from '../../../support/until.ts';
 
@@ -111,6 +112,36 @@ test('Absence watch: the process can no longer receive messages: its leases are 
   expect(watch.held).toBe(0);
   await watch.stop();
   expect(calls).toEqual(['take', 'release']);
+});
+
+test('Absence watch: repeated reads of the watched time fail: one warning with the error code, another one after a success', async () => {
+  let isRejected = true;
+  let reads = 0;
+  let looks = 0;
+  const warnings: object[] = [];
+  const watch = watchOf({
+    // It loses its broker again and again, so it takes its lease again.
+    watches: () => ++looks % 3 > 0,
+    unwatchedTime: {
+      read: async () => {
+        reads++;
+        if (isRejected) throw new MillraceError('rejected', 'no SELECT permission');
+        return { since: null, spans: [] };
+      },
+    },
+    takeOverOpenEpisodes: async () => {},
+    logger: { debug: () => {}, warn: (fields: object) => warnings.push(fields) },
+  });
+  await watch.start();
+  await until(() => reads > 3);
+  expect(warnings).toEqual([{ code: 'rejected', reason: expect.stringContaining('no SELECT permission') }]);
+  isRejected = false;
+  const before = reads;
+  await until(() => reads > before);
+  isRejected = true;
+  await until(() => warnings.length > 1);
+  await watch.stop();
+  expect(warnings).toHaveLength(2);
 });
 
 test('Absence watch: the device sends again before a started process has a lease: the silence before the start is evaluated', async () => {
@@ -306,6 +337,25 @@ test('Scheduler of alarm evaluations: a caller passes an outdated rule: the newe
   await scheduler.stop(0);
   expect(versions).toEqual([2]);
 });
+
+test.each(['above', 'rate'] as const)(
+  'Scheduler of alarm evaluations: rule kind %s, one evaluation succeeds, one fails: one success and one failure are counted',
+  async (kind) => {
+    const [version] = RULE.versions;
+    const definition = { ...version?.definition, condition: { kind, limit: 10 } };
+    const rule = { ...RULE, versions: [{ ...version, definition }] } as Rule;
+    const counted: boolean[] = [];
+    const evaluate = async ({ sensor }: { sensor: { id: string } }) => {
+      if (sensor.id === '2') throw new Error('the database is away');
+      return { changes: [], episodes: 0, run: null };
+    };
+    const scheduler = schedulerOf(evaluate, rule, (ok) => counted.push(ok));
+    for (const number of [1, 2]) scheduler.evaluate(subject(number), rule, { from: NOW, to: NOW });
+    await until(() => counted.length === 2);
+    await scheduler.stop(0);
+    expect(counted).toEqual([true, false]);
+  },
+);
 
 /** Creates a scheduler whose queue of 50,000 evaluations has overflowed. */
 async function overflowing() {

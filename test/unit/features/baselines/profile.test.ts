@@ -77,6 +77,19 @@ test('Baseline profile: less than a day of history: no profile', () => {
   expect(learnProfile([], DAY)).toBeNull();
 });
 
+test('Baseline profile: sensor with a constant value: that value has 0 sigmas, a change by half over 10', () => {
+  for (const value of [20, -0.1]) {
+    const usual = learned(hoursOf(() => value, { spread: 0 }));
+    expect(usual.sigmas(5, value)).toBe(0);
+    expect(Math.abs(usual.sigmas(5, value * 1.005))).toBeLessThan(1);
+    expect(Math.abs(usual.sigmas(5, value * 1.5))).toBeGreaterThan(10);
+  }
+  const zero = learned(hoursOf(() => 0, { spread: 0 }));
+  expect(zero.at(5)).toEqual({ mean: 0, deviation: 0 });
+  const sigmas = [0, 1, -1e-9].map((value) => zero.sigmas(5, value));
+  expect(sigmas).toEqual([0, MOST_SIGMAS, -MOST_SIGMAS]);
+});
+
 test('Baseline profile: values alternate between two states within each hour: both states deviate by 1 sigma', () => {
   const usual = learned(hoursOf(() => 0.5, { spread: 0.5, count: 3600 }));
   expect(usual.sigmas(5, 0)).toBe(-1);

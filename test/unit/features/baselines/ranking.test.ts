@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { createRanking, groupItem, outlierItem } from '../../../../api/features/baselines/ranking.ts';
-import type { JudgedItem } from '../../../../api/http/stream/latest-cache.ts';
+import { type JudgedItem, LatestCache } from '../../../../api/http/stream/latest-cache.ts';
 
 const NOON = Date.UTC(2026, 10, 21, 12);
 
@@ -51,6 +51,25 @@ test('Ranking of outliers: sites and devices are sorted by their worst sensor, t
   expect(devices.map(({ device }) => device)).toEqual(['cold', 'hot', 'tie', 'calm', 'new', 'silent']);
 });
 
+test('Ranking of outliers: requests within 2 s share one read of the latest values, and a failed read is repeated', async () => {
+  let now = NOON;
+  let asked = 0;
+  const ranking = createRanking({
+    async latest() {
+      asked++;
+      if (asked === 1) throw new Error('away');
+      return FLEET;
+    },
+    clock: () => now,
+  });
+  await expect(ranking.sensors(ALL)).rejects.toThrow('away');
+  await Promise.all([ranking.sensors(ALL), ranking.sensors(ALL), ranking.groups('site', ALL)]);
+  expect(asked).toBe(2);
+  now += 2000;
+  await ranking.sensors(ALL);
+  expect(asked).toBe(3);
+});
+
 test('Outlier in the API: the item has the baseline of the sensor and the age of the value', () => {
   const baselines = { at: () => ({ mean: 0, deviation: 0.5 }) } as never;
   const judged = item('hot', 6) as never;
@@ -60,4 +79,22 @@ test('Outlier in the API: the item has the baseline of the sensor and the age of
   expect(outlierItem(judged, { ...deps, clock: () => NOON - 9 }).age_ms).toBe(0);
   const group = { site: 'A', deviceId: null, device: null, sensors: 1, judged: 0, outliers: 0, worst: null };
   expect(groupItem(group, deps)).toMatchObject({ device_id: null, worst: null });
+});
+
+test('Latest cache: baselines change: only values with a changed distance become changes', () => {
+  const known: Map<string, { sigmas: number }> = new Map([['a/s', { sigmas: 1 }]]);
+  const cache = new LatestCache((key, judged) => {
+    judged.sigmas = known.get(key)?.sigmas;
+  });
+  for (const device of ['a', 'b']) cache.update(item(device, undefined), 0);
+  expect(cache.all().map(({ item: { sigmas } }) => sigmas)).toEqual([1, undefined]);
+  expect(JSON.stringify(cache.all()[1]?.item)).not.toMatch(/sigmas/);
+  cache.markSent();
+  expect(cache.judgeAgain()).toBe(false);
+  known.set('b/s', { sigmas: 7 });
+  const before = cache.position;
+  expect(cache.judgeAgain()).toBe(true);
+  expect(cache.since(before).map(({ item: { device, sigmas } }) => [device, sigmas])).toEqual([['b', 7]]);
+  known.delete('b/s');
+  expect(cache.judgeAgain()).toBe(true);
 });

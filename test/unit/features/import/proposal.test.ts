@@ -111,6 +111,25 @@ test.each([
   },
 );
 
+test('Import command: name of the file begins with a hyphen: the printed command does not take it for a flag', () => {
+  const proposal = proposeOptions(Buffer.from(GERMAN), FILE);
+  const [command = ''] = proposalLines(proposal, { path: '--x.csv', given: {}, zone: 'UTC' }).slice(-1);
+  expect(wordsOf(command).slice(3, 5)).toEqual(['--', './--x.csv']);
+});
+
+test('Import command: flags answer all that the first lines show: nothing is proposed', () => {
+  const proposal = proposeOptions(Buffer.from(GERMAN), FILE);
+  const given = { ...proposal.options, zone: 'UTC', device: 'd' };
+  expect(proposalLines(proposal, { path: PATH, given, zone: 'UTC' })).toEqual([]);
+});
+
+test('Import command: the first lines have no table: the question names its flag, and no command is printed', () => {
+  const proposal = proposeOptions(Buffer.from('text\n'), FILE);
+  expect(proposalLines(proposal, { path: 'a.csv', given: {}, zone: 'UTC' })).toEqual([
+    'No table was found in the first lines. --header-line …',
+  ]);
+});
+
 test.each([
   [
     'add `decimal=comma&thousands=point` or `decimal=point`',

@@ -45,6 +45,14 @@ test('CSV import: byte order mark, quotes, semicolons, empty lines: cells are re
   });
 });
 
+test('CSV import: a column for each sensor: each filled cell becomes a sample', async () => {
+  const csv = 'timestamp\ta\tb\n1\t2\t\n2\t\t3\n';
+  expect((await rowsOf(readCsv, csv, 'd')).samples).toEqual([
+    [2, 'd', 'a', '1', '2', null],
+    [3, 'd', 'b', '2', '3', null],
+  ]);
+});
+
 test('CSV import: no column of times, no device or an empty file: refused with bad_file', async () => {
   for (const csv of ['a,b\n1,2\n', 'ts,sensor,value\n1,a,2\n', '']) {
     await expect(rowsOf(readCsv, csv)).rejects.toMatchObject({ code: 'bad_file' });
@@ -111,6 +119,17 @@ test('Import: more than 2000 columns: a CSV file is bad_file, an NDJSON line is 
   });
 });
 
+test('CSV import: 1,999 sensor columns: batches have fewer than 22,000 samples, and no sample is lost', async () => {
+  const row = `1${',2'.repeat(1999)}\n`;
+  async function* source() {
+    yield Buffer.from(`ts,${Array.from({ length: 1999 }, (_, index) => `s${index}`)}\n${row.repeat(50)}`);
+  }
+  const counts = [];
+  for await (const { lines } of readCsv(source(), { device: 'd' })) counts.push(lines.length);
+  expect(Math.max(...counts)).toBeLessThan(22_000);
+  expect(counts.reduce((sum, count) => sum + count, 0)).toBe(50 * 1999);
+});
+
 test('NDJSON import: byte order mark, NaN and -inf: every value of every line is read', async () => {
   const lines = '\ufeff{"ts":1,"a":NaN,"b":2}\n{"ts":2,"a":-inf}\n';
   expect(await rowsOf(readNdjson, lines, 'd')).toEqual({
@@ -122,6 +141,15 @@ test('NDJSON import: byte order mark, NaN and -inf: every value of every line is
     malformed: [],
     end: 2,
   });
+});
+
+test('NDJSON import: 12,001 lines, more than one batch: all lines are read', async () => {
+  const lines = Array.from({ length: 12_001 }, (_, ts) =>
+    JSON.stringify({ ts, device: 'd', sensor: 's', value: ts / 2 }),
+  );
+  const { samples, end } = await rowsOf(readNdjson, lines.join('\n'));
+  expect(end).toBe(12_001);
+  expect(samples).toEqual(lines.map((_, ts) => [ts + 1, 'd', 's', ts, ts / 2, undefined]));
 });
 
 test.each([

@@ -108,12 +108,12 @@ test('Watermark in Kafka: the watermark has a separate time for the batches topi
   expect(untilOf(watermark(0, 1, START, START + 7))).toBe(START + 7);
 });
 
-// A sample is a letter, the millisecond after START, or with an apostrophe that of the next hour, and a number: of its record or
+// A sample is a character, the millisecond after START, or with an apostrophe that of the next hour, and a number: of its record or
 // message. "-" before it: the record is one of the completion. "@" is the millisecond before START.
 const parse = (samples: string) =>
   samples.split(' ').flatMap((text) => {
-    const [, late, letter = '', hour, number] = /^(-?)([@A-C])('?)(\d)$/.exec(text) ?? [];
-    const ts = START + letter.charCodeAt(0) - 'A'.charCodeAt(0) + (hour ? HOUR_MS : 0);
+    const [, late, character = '', hour, number] = /^(-?)([@A-C])('?)(\d)$/.exec(text) ?? [];
+    const ts = START + character.charCodeAt(0) - 'A'.charCodeAt(0) + (hour ? HOUR_MS : 0);
     return number ? [{ ts, number: Number(number), hot: !late }] : [];
   });
 const IN_ORDER = 'A1 B2 C3';

@@ -132,6 +132,22 @@ test('Subscriptions of mappings: topics of values are shared subscriptions, thos
   expect(mappings.match('d/e/f')?.mapping.name).toBe('d');
 });
 
+test('Subscriptions of mappings: one topic filter covers another: only the wider filter is subscribed', () => {
+  const filtersOf = (...topics: string[]) => {
+    const list = JSON.stringify(topics);
+    const text = entry(`{ name: a, topic: ${list}, device: d, values: [{ pointer: '' }] }`);
+    return new Mappings(parseMappings(text, 'm.yaml')).filters;
+  };
+  expect(filtersOf('a/b', 'a/+', 'a/b/c')).toMatchObject({ shared: ['a/+', 'a/b/c'], covered: ['a/b'] });
+  expect(filtersOf('a/#', 'a/+/c', 'a')).toMatchObject({ shared: ['a/#'], covered: ['a/+/c', 'a'] });
+  expect(filtersOf('a/+', 'a/#')).toMatchObject({ shared: ['a/#'], covered: ['a/+'] });
+  expect(filtersOf('+/b', 'a/+')).toMatchObject({ shared: ['+/b', 'a/+'], covered: [] });
+  const preset = parseMappings(entry('{ use: homeassistant }'), 'm.yaml');
+  const { shared, covered } = new Mappings(preset).filters;
+  expect(shared).toEqual(expect.arrayContaining(['+/sensor/+/state', '+/binary_sensor/+/state']));
+  expect(covered).toEqual(['homeassistant/sensor/+/state', 'homeassistant/binary_sensor/+/state']);
+});
+
 const RECEIVED = Date.parse('2026-11-22T12:00:00Z');
 
 /** @param time the member of the mapping */

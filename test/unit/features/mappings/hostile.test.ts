@@ -53,6 +53,11 @@ test('Hostile payload on a mapped topic: keys __proto__ and constructor: stored 
   expect(read('one/d', '{"a":"toString"}').refused).toMatchObject([{ code: 'not_numeric', path: 'a' }]);
 });
 
+test('Hostile payload on a mapped topic: template {constructor} without a value in the message: refused with bad_id', () => {
+  expect(read('inherited/d', '{"text":"is s","v":1}').values).toEqual({ s: [[expect.any(Number), 1]] });
+  expect(read('inherited/d', '{"v":1}')).toMatchObject({ values: {}, refused: [{ code: 'bad_id' }] });
+});
+
 test.each([
   [
     'bare/d/s',

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { Mappings, parseMappings } from '../../../../api/features/mappings/mappings.ts';
-import { readSamples } from '../../../support/features/mappings.ts';
+import { readMapped, readSamples } from '../../../support/features/mappings.ts';
 import { checkDoor, NOW, nested, type Result } from '../../../support/payloads/sources.ts';
 
 const FILE = `mappings:
@@ -45,6 +45,14 @@ test.each([
   ['id', '{"id":7,"v":1}', ['7/v 1']],
 ])('Mapping: topic %s, payload %j: %j', (topic, content, expected) => {
   expect(readTopic(topic, content)).toEqual(expected);
+});
+
+test('Mapping: an element of each without a value: skipped and counted', () => {
+  const content = JSON.stringify([{ n: 'a', v: 1 }, 7, { n: 'b' }]);
+  expect(readMapped(mappings, 'each/d', Buffer.from(content), NOW)).toMatchObject({
+    skipped: 2,
+    refused: [],
+  });
 });
 
 test('Mapping: an array of objects, a list of more than 100 numbers, and values in nine objects: refused, the others are stored', () => {

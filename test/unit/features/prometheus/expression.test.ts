@@ -77,6 +77,11 @@ test.each([
   expect(parseSelector(text)[0]?.accepts(value)).toBe(expected);
 });
 
+test('PromQL selector: a function or an aggregation: refused', () => {
+  for (const text of ['sum(x)', 'max_over_time(x[5m])'])
+    expect(() => parseSelector(text)).toThrow('must be a selector');
+});
+
 test.each([
   '',
   '5',

@@ -53,6 +53,17 @@ function read(
   return { allKnown, found, refused: batch.refused, counts: batch.counts };
 }
 
+describe('Sparkplug: time of a metric', () => {
+  const metric = { name: 't', datatype: DOUBLE, double: 1 };
+
+  test('Time of a Sparkplug metric: neither metric nor payload has a time: the receipt time is used', () => {
+    expect(read(payloadOf([metric]))).toMatchObject({ found: [['t', 0, 1]], counts: { relative: 1 } });
+    expect(read(payloadOf([metric]), null, false).refused).toMatchObject([
+      { code: 'bad_timestamp', path: 'metrics[0].timestamp' },
+    ]);
+  });
+});
+
 describe('Sparkplug: name and type of a metric', () => {
   const birth = [
     { name: 't', alias: 1, datatype: DOUBLE },
@@ -101,6 +112,10 @@ describe('Sparkplug: name and type of a metric', () => {
         ['t', 0, 2],
       ],
     ]);
+  });
+
+  test('Sparkplug metric: its data type differs from that in the birth: the data type of the metric is used', () => {
+    expect(read(payloadOf([{ alias: 1, datatype: 1, int: 255 }], NOW), birth).found).toEqual([['t', 0, -1]]);
   });
 });
 

@@ -80,6 +80,11 @@ test.each([
   });
 });
 
+test('Sparkplug data payload: no birth, but metrics have name and type: stored, and the payload is reported as incomplete', () => {
+  const { found, allKnown, refused } = read(vector('types'));
+  expect([found.length > 0, allKnown, refused]).toEqual([true, false, []]);
+});
+
 test('Sparkplug data payload: two 64-bit aliases that round to one double: each resolves to its own name', () => {
   expect(read(vector('wideData'), vector('wideBirth')).found).toEqual([
     ['one', 1, 1],
@@ -107,6 +112,16 @@ test('Sparkplug payload: smallest and largest value of each data type: exact, be
     Boolean: [0, 1],
     DateTime: [T0],
   });
+});
+
+test('Sparkplug payload: Int8 encoded in 32 bits and Int32 in 64 bits, like other libraries: the numbers are read', () => {
+  expect(read(vector('narrowIntegers')).found.map(([name, , value]) => [name, value])).toEqual([
+    ['Int8', -1],
+    ['Int16', -2],
+    ['UInt32', 2 ** 32 - 1],
+    ['Int32', -3],
+    ['Boolean', 1],
+  ]);
 });
 
 test('Sparkplug payload: nulls, transient values, texts, bytes and files: skipped; data sets and templates: refused', () => {

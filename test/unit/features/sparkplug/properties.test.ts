@@ -49,6 +49,11 @@ const propertySet = (
     if (!valuesFirst) writeValues();
   });
 
+test('Unit in Sparkplug properties: no properties, or no engUnit: the unit is null', () => {
+  expect(metricWith(new Uint8Array([0x0a, 0]))?.unit).toBeNull();
+  expect(metricWith(propertySet(['low', 'high'], [textValue('1'), textValue('2')]))?.unit).toBeNull();
+});
+
 test('Unit in Sparkplug properties: another value has the bytes of the key engUnit: the value of engUnit is the unit', () => {
   const values = [textValue('\n\u0007engUnit'), textValue('V')];
   expect(metricWith(propertySet(['a', 'engUnit'], values, { valuesFirst: true }))?.unit).toBe('V');

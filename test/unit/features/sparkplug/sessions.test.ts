@@ -217,6 +217,12 @@ test('Replayed Sparkplug message: DDATA, and no birth since a restart: its alias
   expect((await edge.readAgain('DDATA', vector('ddata', 7))).batch?.refused).toHaveLength(1);
 });
 
+test('Replayed Sparkplug message: DBIRTH: its sensors and values are read', async () => {
+  const { birth, batch } = await edge.readAgain('DBIRTH', vector('dbirth'));
+  expect(birth?.sensors).toHaveLength(4);
+  expect(batch && valuesOf(batch)).toHaveLength(3);
+});
+
 test.each([['NDEATH'], ['DDEATH']])(
   'Replayed Sparkplug message: %s: no sensors and no values are read',
   async (type) => {

@@ -89,6 +89,14 @@ test('Session: sign-in with a token without the scope read: 403, and no cookie i
   expect(JSON.parse(answer.text)).toMatchObject({ scope: 'read' });
 });
 
+test('Session: no token is set in the settings: sign-in is not required and sets no cookie', async () => {
+  const headers = { 'content-type': 'application/json' };
+  const body = JSON.stringify({ token: 'any' });
+  const answer = await open.send('/api/v1/session', { method: 'POST', headers, body });
+  expect([answer.status, answer.headers['set-cookie']]).toEqual([200, undefined]);
+  expect(JSON.parse(answer.text)).toMatchObject({ required: false, scopes: ['read', 'ingest', 'admin'] });
+});
+
 /** Headers of a request, by the page that sent it. */
 const ORIGINS: Array<[from: string, headers: Record<string, string>, origin: 'same' | 'cross' | 'unknown']> =
   [

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { encode } from 'cborg';
-import { decode } from '../../../../api/ingest/decode/index.ts';
+import { decode, MessageDecoder } from '../../../../api/ingest/decode/index.ts';
 import { MessageBatch } from '../../../../api/ingest/decode/message-batch.ts';
 
 const NOW = Date.UTC(2026, 10, 22, 12);
@@ -71,6 +71,16 @@ test.each(['constructor', '__proto__', 'toString', 'hasOwnProperty', 'text/html'
     expect(() => read(PLAIN, contentType)).toThrow(expect.objectContaining({ code: 'unknown_format' }));
   },
 );
+
+test('Payload format: the decoder throws a TypeError: the error is thrown, not reported as a refusal', () => {
+  const decoder = new MessageDecoder({ historyMs: 1e12, maxClockSkewMs: 0, relativeTimes: true });
+  const payload = Object.assign(Buffer.from(PLAIN), {
+    find() {
+      throw new TypeError('a defect');
+    },
+  });
+  expect(() => decoder.decode(payload, undefined, NOW)).toThrow(new TypeError('a defect'));
+});
 
 test('JSON payload, SenML or plain: an element has a sensor_id: read as plain JSON, whatever other keys it has', () => {
   const { found } = read('[{"sensor_id":"t","value":1,"v":2,"n":"x","u":"Cel"}]');

@@ -210,51 +210,23 @@ test('Split into blocks: random series: no block exceeds the size limit, and the
   );
 });
 
-/** Returns the ranges (from, to) of the pieces of each block. */
-const cuts = (list: Piece[]) => splitBlocks(list).map((block) => block.map(({ from, to }) => [from, to]));
+/** Returns the ranges of the pieces of each block, such as `0-2663 0-64 | 64-100`. */
+const cuts = (list: Piece[]) =>
+  splitBlocks(list)
+    .map((block) => block.map(({ from, to }) => `${from}-${to}`).join(' '))
+    .join(' | ');
 
-/** A block holds 2,729 samples of one sensor. Each further sensor takes 18 bytes, the room of 1.5 samples. */
-const FULL = 2729;
-
+// A block holds 2,729 samples of one sensor. Each further sensor takes 18 bytes, the room of 1.5 samples.
 test.each([
-  ['a series just fills a block: one block', [FULL], [[[0, FULL]]]],
-  ['one sample more than a block holds: two blocks', [FULL + 1], [[[0, FULL]], [[FULL, FULL + 1]]]],
-  [
-    'room for 64 samples is left: the next series is cut there',
-    [2663, 100],
-    [
-      [
-        [0, 2663],
-        [0, 64],
-      ],
-      [[64, 100]],
-    ],
-  ],
-  ['room for 63 samples is left: the next series is not cut', [2664, 100], [[[0, 2664]], [[0, 100]]]],
-  [
-    'room for 63 samples is left, and the next series has 63: one block',
-    [2664, 63],
-    [
-      [
-        [0, 2664],
-        [0, 63],
-      ],
-    ],
-  ],
-  ['room for 63 samples is left, the next series has 64: not cut', [2664, 64], [[[0, 2664]], [[0, 64]]]],
-  [
-    'the end of a cut series shares a block with the next series',
-    [FULL + 10, 5],
-    [
-      [[0, FULL]],
-      [
-        [FULL, FULL + 10],
-        [0, 5],
-      ],
-    ],
-  ],
+  ['a series just fills a block: one block', [2729], '0-2729'],
+  ['one sample more than a block holds: two blocks', [2730], '0-2729 | 2729-2730'],
+  ['room for 64 samples is left: the next series is cut there', [2663, 100], '0-2663 0-64 | 64-100'],
+  ['room for 63 samples is left: the next series is not cut', [2664, 100], '0-2664 | 0-100'],
+  ['room for 63 samples is left, and the next series has 63: one block', [2664, 63], '0-2664 0-63'],
+  ['room for 63 samples is left, the next series has 64: not cut', [2664, 64], '0-2664 | 0-64'],
+  ['the end of a cut series shares a block with the next series', [2739, 5], '0-2729 | 2729-2739 0-5'],
 ])('Split into blocks: %s', (_, counts, expected) => {
-  expect(cuts(counts.map((count, number) => pieceOf(number, seconds(count))))).toEqual(expected);
+  expect(cuts(counts.map((count, number) => pieceOf(number, seconds(count))))).toBe(expected);
 });
 
 test('Split into blocks: all series fit into one block: the given objects are returned without copies', () => {

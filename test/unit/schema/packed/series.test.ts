@@ -1,6 +1,12 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { greaterValue, mergeSeries, type Series, sortMerge } from '../../../../schema/packed/series.ts';
+import {
+  greaterValue,
+  mergeSeries,
+  type Series,
+  sortKeepLast,
+  sortMerge,
+} from '../../../../schema/packed/series.ts';
 import { arrivals, sortedSeries } from './arbitraries.ts';
 
 /** @returns its 8 big-endian bytes in hex, so that strings compare like unsigned bytes */
@@ -55,6 +61,17 @@ test('Merge of samples: samples in random order: sorted and merged as by brute f
       const expected = bruteForce([{ times, values }]);
       expect(samplesOf(merged)).toEqual(expected.samples);
       expect(merged.conflicts).toBe(expected.conflicts);
+    }),
+  );
+});
+
+test('Merge of samples: samples of one message: the last value of each time is kept', () => {
+  fc.assert(
+    fc.property(arrivals(FEW), ({ times, values }) => {
+      const last = new Map(Array.from(times, (time, index) => [time, bytesOf(Number(values[index]))]));
+      const sorted = sortKeepLast(times, values);
+      expect(samplesOf(sorted)).toEqual([...last].sort(([a], [b]) => a - b));
+      expect(sorted.conflicts).toBe(sortMerge(times, values).conflicts);
     }),
   );
 });

@@ -133,11 +133,10 @@ test('Compare command, --kafka with --from and --to: this time range is compared
   );
 });
 
-test('Compare command, --kafka: STREAM_KAFKA is not set: usage error', async () => {
-  const fleet = createFleetCase(afterwards);
-  expect((await run(fleet, ['--kafka'], { kafka: '' })).error).toMatchObject({
-    code: 'usage',
-    message: '--kafka needs STREAM_KAFKA.',
+test('Compare command, --kafka: there is no watermark in Kafka and no --to: the command fails', async () => {
+  expect((await runKafka([], null)).error).toMatchObject({
+    code: 'failed',
+    message: 'There is no watermark of each group yet. --to compares anyway.',
   });
 });
 
@@ -155,9 +154,14 @@ const refusalOf = (...argv: string[]): Promise<{ code: string; message: string }
     (error) => error,
   );
 
-test('Compare command: --ledger is missing: usage error', async () => {
-  expect(await refusalOf()).toMatchObject({
-    code: 'usage',
-    message: 'error: --ledger is needed\n`npm run compare -- --help` lists what it takes.',
-  });
+test('Compare command: --from and --to are no times: usage error with all problems at once', async () => {
+  expect((await refusalOf('--from', 'yesterday', '--to', 'noon')).message).toBe(
+    [
+      'error: --ledger is needed',
+      'error: --from is a time such as 2026-11-21T00:00:00Z',
+      'error: --to is a time such as 2026-11-21T00:00:00Z',
+      '`npm run compare -- --help` lists what it takes.',
+    ].join('\n'),
+  );
+  expect((await refusalOf('--ledger', 'x', '--to', 'noon')).code).toBe('usage');
 });

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { groupOf, type Identity, identifyDevice } from '../../../../schema/ids.ts';
 import { useCleanUps } from '../../../support/clean-ups.ts';
-import { createFleetCase, expectFindings, HOUR_MS, START } from '../../../support/simulator/ledger-case.ts';
+import { createFleetCase } from '../../../support/simulator/ledger-case.ts';
 
 type Parts = Record<string, Record<string, (...args: unknown[]) => unknown>>;
 
@@ -25,11 +25,4 @@ test('Ledger comparison: each table is read with the partition group of the devi
   await fleet.compare({ store });
   const wanted = ['collar', 'machine'].map((name) => groupOf((identifyDevice(name) as Identity).bytes, 4));
   expect(new Set(groups)).toEqual(new Set(wanted));
-});
-
-test('Ledger comparison: an hour is packed for one sensor and in message rows for another: no finding', async () => {
-  const fleet = createFleetCase(afterwards);
-  fleet.pack(START + 2 * HOUR_MS);
-  fleet.send('collar', 'pressure', [[START + 2 * HOUR_MS + 1, 1]]);
-  expectFindings(await fleet.compare(), {});
 });

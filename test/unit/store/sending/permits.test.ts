@@ -71,6 +71,17 @@ test('Permits for database requests: the limit grows: several waiting requests a
   expect(permits.inUse).toBe(0);
 });
 
+test('Permits for database requests: a permit is returned without a request: the next request is admitted', async () => {
+  const recorded: number[] = [];
+  const permits = new Permits({ size: 1, record: (began) => void recorded.push(began) });
+  expect(permits.enter()).toBeUndefined();
+  const next = permits.enter();
+  permits.cancel();
+  await next;
+  expect({ inUse: permits.inUse, waiting: permits.waiting }).toEqual({ inUse: 1, waiting: 0 });
+  expect(recorded).toEqual([]);
+});
+
 test.each([
   ['no error', undefined, false],
   ['the database is unavailable', new MillraceError('unavailable'), true],
