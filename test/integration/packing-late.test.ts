@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import { createDayStatistics } from '../../api/store/history/days.ts';
 import type { Session } from '../../api/store/sending/session.ts';
 import { closingOf, DAY_MS, dayOf, HOUR_MS, isExact } from '../../schema/rules.ts';
+import { readMetric } from '../support/metrics.ts';
 import { GROUPS, samplesOf, usePackedSystem } from '../support/system/packed.ts';
 
 const packed = usePackedSystem();
@@ -31,8 +32,7 @@ test('Hourly packing of samples: late samples arrive: readable at once, and only
     lateAt,
   });
   expect(await statisticsOf('new', hour)).toMatchObject({ statistics: null, readFrom: null, lateAt });
-  const metrics = await (await fetch(`${packed.system().httpUrl}/metrics`)).text();
-  expect(metrics).toMatch(/^iot_ingest_late_samples_total 15$/m);
+  expect(await readMetric(packed.system(), 'iot_ingest_late_samples_total')).toBe(15);
 
   const day = dayOf(hour);
   const settling = day + 2 * DAY_MS + HOUR_MS;

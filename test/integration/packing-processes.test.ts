@@ -3,6 +3,7 @@ import pino from 'pino';
 import { createLeases } from '../../api/background/leases.ts';
 import { bucketOf, closingOf, HOUR_MS } from '../../schema/rules.ts';
 import { useCleanUps } from '../support/clean-ups.ts';
+import { readMetric } from '../support/metrics.ts';
 import { startTestSystem } from '../support/system/index.ts';
 import { GROUPS, samplesOf, usePackedSystem } from '../support/system/packed.ts';
 import { until } from '../support/until.ts';
@@ -44,12 +45,8 @@ test('Hourly packing of samples: API process runs: it packs closed hours, report
   await until(() => reached(hour - HOUR_MS));
   now = closingOf(hour);
   await until(() => reached(hour + HOUR_MS));
-  const metric = async (name: string) => {
-    const text = await (await fetch(`${system.httpUrl}/metrics`)).text();
-    return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
-  };
-  expect(await metric('iot_pack_lag_seconds')).toBe(HOUR_MS / 1000);
-  expect(await metric('iot_pack_seconds_count')).toBeGreaterThanOrEqual(4);
+  expect(await readMetric(system, 'iot_pack_lag_seconds')).toBe(HOUR_MS / 1000);
+  expect(await readMetric(system, 'iot_pack_seconds_count')).toBeGreaterThanOrEqual(4);
   await system.halt();
   expect((await system.execute('SELECT grp FROM pack_lease')).rows).toEqual([]);
 });

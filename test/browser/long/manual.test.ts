@@ -53,9 +53,9 @@ test('Manual search: words of a reader: a result leads to the page with the answ
   const { page, close } = await browser.open();
   await page.goto(`${system.httpUrl}/docs/`);
   await page.getByRole('button', { name: 'Search' }).click();
-  await page.locator('#localsearch-input').fill('load CSV');
+  await page.locator('#localsearch-input').fill('kuehlhaus');
   await page.locator('.VPLocalSearchBox a.result').first().click();
-  await page.locator('main', { hasText: 'npm run import -- ' }).waitFor();
+  await page.locator('main', { hasText: 'kuehlhaus.csv' }).waitFor();
   await close();
 });
 
