@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { Request, Route } from 'playwright-core';
 import { DEVICES, publishSmallFleet } from '../support/simulator/small-fleet.ts';
 import { until } from '../support/until.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { readMetric } from '../support/metrics.ts';
+import { readRequests } from '../support/metrics.ts';
 import { connectDevice } from '../support/mqtt/device.ts';
 import { startTestSystem } from '../support/system/index.ts';
 import { useDevice, useTestSystem } from '../support/system/use.ts';
@@ -84,9 +84,7 @@ test('Device birth: the same birth is repeated: nothing is written to the databa
   };
   const writes = async (api: { httpUrl: string }) => {
     const names = ['write_device', 'write_sensors', 'index_type', 'index_site', 'index_name'];
-    const counts = names.map((query) =>
-      readMetric(api, `iot_db_request_seconds_count{query="${query}",ok="true"}`),
-    );
+    const counts = names.map((query) => readRequests(api, query));
     return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
   };
   await birth('again', content);

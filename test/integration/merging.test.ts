@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { readMetric } from '../support/metrics.ts';
+import { readRequests } from '../support/metrics.ts';
 import { connectDevice } from '../support/mqtt/device.ts';
 import { startTestSystem } from '../support/system/index.ts';
 import { useDevice, useTestSystem } from '../support/system/use.ts';
@@ -174,9 +174,7 @@ test('Message with 50 sensors: no other message waits: one database request writ
       names.map((name) => ({ sensor_id: name, value })),
     );
   const requests = async () => {
-    const counts = ['write_measurements', 'write_latest'].map((query) =>
-      readMetric(system, `iot_db_request_seconds_count{query="${query}",ok="true"}`),
-    );
+    const counts = ['write_measurements', 'write_latest'].map((query) => readRequests(system, query));
     return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
   };
   await measure(1);

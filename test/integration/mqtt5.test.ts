@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process';
 import { beforeAll, expect, test } from '@jest/globals';
 import type { IClientPublishOptions, MqttClient } from 'mqtt';
 import mqtt from 'mqtt';
-import { readMetric } from '../support/metrics.ts';
 import { useTestSystem } from '../support/system/use.ts';
 
 const INSTALLATION = { username: 'operator', password: 'the password of the operator' };
@@ -111,25 +110,6 @@ test('MQTT 5 client: publishes with QoS 0 on a topic of another device: DISCONNE
   lamp.publish('iot/v1/bench/measurements', '{"sensor_id": "t", "value": 666}');
   expect(await code).toBe(0x87);
   await lamp.endAsync(true);
-});
-
-test('MQTT 5 client: measurement would register more devices than AUTO_REGISTER_MAX: PUBACK 0x97', async () => {
-  const before = await readMetric(system, 'iot_broker_reasons_total{code="151"}');
-  const { output } = await mosquittoPub(
-    '-t',
-    'iot/v1/third/measurements',
-    '-m',
-    '{"sensor_id": "t", "value": 1}',
-  );
-  expect(output).toMatch(/Publish 1 failed: Quota exceeded/);
-  expect(await readMetric(system, 'iot_broker_reasons_total{code="151"}')).toBe((before || 0) + 1);
-});
-
-test('MQTT 5 client: publishes on an unknown topic: PUBACK 0x90 suggests the topic that was meant', async () => {
-  expect(await publish('iot/v1/desk/measurement', '1')).toEqual([
-    0x90,
-    'unknown_topic: did you mean iot/v1/desk/measurements?',
-  ]);
 });
 
 test('MQTT 5 client: connects with a wrong password: CONNACK 0x87', async () => {

@@ -53,27 +53,6 @@ describe('Plain JSON of mosquitto_pub', () => {
   });
 });
 
-// The examples of RFC 8428, section 5.1, with times of today.
-describe('SenML JSON of mosquitto_pub', () => {
-  test('SenML JSON of mosquitto_pub: RFC 8428, 5.1.2, base fields and times before the base time: every sample is stored', async () => {
-    const ms = Date.now();
-    await mosquittoPub('rfc-2', [
-      { bn: 'urn:dev:ow:10e2073a0108006:', bt: ms / 1000, bu: 'A', bver: 5, n: 'voltage', u: 'V', v: 120.1 },
-      { n: 'current', t: -5, v: 1.2 },
-      { n: 'current', t: -4, v: 1.3 },
-      { n: 'current', t: -3, v: 1.4 },
-      { n: 'current', t: -2, v: 1.5 },
-      { n: 'current', t: -1, v: 1.6 },
-      { n: 'current', v: 1.7 },
-    ]);
-    const current = [1.2, 1.3, 1.4, 1.5, 1.6, 1.7].map((value, i) => sample(ms - (5 - i) * 1000, value));
-    expect(await readBack('rfc-2')).toEqual({
-      'urn:dev:ow:10e2073a0108006:voltage': [sample(ms, 120.1)],
-      'urn:dev:ow:10e2073a0108006:current': current,
-    });
-  });
-});
-
 test('Device and sensor named by UUIDs: published by mosquitto_pub: these UUIDs are their ids', async () => {
   const device = '0f8fad5b-d9cb-469f-a165-70867728950e';
   const sensor = '7c9e6679-7425-40de-944b-e07fc1f90ae7';

@@ -1,5 +1,4 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import type { Refusals } from '../../api/store/dead-letters.ts';
 import { readDeadLetters } from '../support/dead-letters.ts';
 import { expectProblem, send } from '../support/http/index.ts';
 import { useDevice, useStore, useTestSystem } from '../support/system/use.ts';
@@ -48,28 +47,6 @@ async function countRows(): Promise<number> {
 
 const answered = ({ status, text }: { status: number; text: string }) => ({ status, ...JSON.parse(text) });
 
-/** Writes a dead letter in the form that ingest writes. */
-async function writeDeadLetter({
-  device: name,
-  payload,
-  refused,
-  receivedAt = Date.now() - 60_000,
-}: {
-  device: string;
-  payload: string;
-  refused: Refusals;
-  /** epoch ms */
-  receivedAt?: number;
-}) {
-  await store.deadLetters.write({
-    receivedAt,
-    device: name,
-    topic: `iot/v1/${name}/measurements`,
-    codes: { rejected: refused.length },
-    content: { contentType: undefined, payload: Buffer.from(payload), refused },
-  });
-}
-
 test('Dead letter replay: device was unknown until its birth: every sample is stored, and a second replay changes nothing', async () => {
   const samples = Array.from({ length: 10 }, (_, i) => ({ sensor_id: 's', ts: NOW - i * 1000, value: i }));
   // The message is too large to wait in memory for the birth, so only the replay can store it.
@@ -116,27 +93,6 @@ test('Dead letter replay: message was valid in part: only its refused measuremen
   );
   // The replay wrote as many rows as the other half of the message, and none of those again.
   expect(await countRows()).toBe(rows + 2 * rowsOfMessage);
-});
-
-test('Dead letter replay: SenML with relative times: the times count from the original receipt', async () => {
-  await device.birth('relative', { sensors: [{ sensor_id: 's' }] });
-  const receivedAt = NOW - 3_600_000;
-  const payload = '[{"bn":"s","t":-2,"v":1},{"t":-1,"v":2},{"v":3}]';
-  await writeDeadLetter({
-    device: 'relative',
-    payload,
-    refused: [{ index: -1, code: 'rejected' }],
-    receivedAt,
-  });
-  const id = await onlyDeadLetter('relative');
-  for (let times = 0; times < 2; times++) {
-    expect(answered(await replay(id))).toEqual({ status: 200, accepted: 3 });
-    expect(await stored('relative')).toEqual([
-      [receivedAt - 2000, 1],
-      [receivedAt - 1000, 2],
-      [receivedAt, 3],
-    ]);
-  }
 });
 
 describe('Replay: the age counts from the replay', () => {

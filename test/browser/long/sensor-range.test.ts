@@ -64,27 +64,6 @@ const picture = (): Promise<string> =>
 const samplesSaid = async (): Promise<number> =>
   Number(/Samples\s*([\d,]+)/.exec(await textOf('.range-figures'))?.[1]?.replaceAll(',', '') ?? Number.NaN);
 
-test.each([
-  ['core', '1m'],
-  ['core', '1d'],
-  ['core', '30d'],
-  ['core', '1y'],
-  ['vibration', '5m'],
-  ['meter', '30d'],
-  ['valve', '1h'],
-  ['clock-drift', '15m'],
-  ['counter', '15m'],
-])(
-  'Sensor page: sensor %s, range %s, both color themes and phone screen: no violation of accessibility rules',
-  async (sensor, range) => {
-    if (range.endsWith('m')) await publishNewest(dashboard, sensor);
-    await open(sensor, `?range=${range}`);
-    await dashboard.page.locator('.overview-strip').waitFor();
-    await dashboard.page.locator('table.samples tbody tr').first().waitFor();
-    await dashboard.lookAt(`sensor-${sensor}-${range}`);
-  },
-);
-
 describe('Zoom from a year to a minute and back', () => {
   test('Sensor chart: keys plus and minus: eight steps from a year in daily bins to a minute of single samples, and back', async () => {
     await publishNewest(dashboard, 'core');

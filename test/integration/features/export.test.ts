@@ -6,6 +6,7 @@ import { packSamples } from '../../../schema/packed/pack.ts';
 import { bucketOf, DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.ts';
 import { FATES, type Sample } from '../../support/history/index.ts';
 import { expectProblem, send } from '../../support/http/index.ts';
+import { readRequests } from '../../support/metrics.ts';
 import { useHistorySystem } from '../../support/system/history.ts';
 import { until } from '../../support/until.ts';
 
@@ -173,10 +174,7 @@ describe('Export: nearly two million samples', () => {
 });
 
 /** @returns the number of history reads of the process so far */
-async function historyReads(): Promise<number> {
-  const text = await (await fetch(`${world.system.httpUrl}/metrics`)).text();
-  return Number(/^iot_db_request_seconds_count\{query="read_history"[^}]*\} (\d+)/m.exec(text)?.[1] ?? 0);
-}
+const historyReads = () => readRequests(world.system, 'read_history');
 
 /**
  * Waits until no history is read any more: the number of reads stays the same, while the database answers 20 other requests.

@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
 import { send } from '../../support/http/index.ts';
+import { readSeries } from '../../support/metrics.ts';
 import { useTestSystem } from '../../support/system/use.ts';
 
 const TS = Date.now() - 60_000;
@@ -34,8 +35,7 @@ async function latest(device: string): Promise<Record<string, number>> {
 async function metric(name: string) {
   const headers = { authorization: 'Bearer the token for everything' };
   const { text } = await send(system.httpUrl, '/metrics', { headers });
-  const line = text.split('\n').find((each) => each.startsWith(`${name} `));
-  return Number(line?.slice(name.length));
+  return readSeries(text, name);
 }
 
 describe('Line protocol over HTTP: what is stored', () => {

@@ -76,7 +76,7 @@ test('Device events: spread over several years: pages have every event once, and
   for (const event of LONG) await store.write(identity.bytes, event);
   const items = (events: typeof LONG) => events.map(({ ts, kind }) => ({ ts: iso(ts), kind }));
   now = Math.max(now, Date.UTC(2027, 0, 1, 1));
-  for (const limit of [1, 2, 3, 7, 48, 1000]) {
+  for (const limit of [1, 7, 48]) {
     const pages = await pagesOf(system, `/devices/old/events?limit=${limit}`);
     for (const page of pages) expect(page.length).toBeLessThanOrEqual(limit);
     expect(pages.flat()).toEqual(items(LONG));

@@ -166,24 +166,6 @@ test('Streaming to Kafka: several values of a sensor: the compacted topic has th
   expect(latest.key).toBe(latest.sensor_id);
 });
 
-test('Streaming to Kafka: a process stops right after a message: the compacted topic has the newest value', async () => {
-  const hour = newHour();
-  const stopping = await startTestSystem({
-    settings: {
-      CQL_KEYSPACE: system().config.cql.keyspace,
-      LATEST_GROUPS: '2',
-      STREAM_KAFKA: kafka.address,
-      STREAM_TOPIC_PREFIX: PREFIX,
-    },
-    clock: () => clock.now,
-  });
-  await post(stopping, 'stopped', samplesOf(hour, 3)).finally(() => stopping.stop());
-  await closeHour(hour);
-  const records = await readTopic(kafka.address, topicName(PREFIX, 'latest'));
-  const latest = records.map(({ value }) => JSON.parse(String(value)));
-  expect(latest).toContainEqual(expect.objectContaining({ device: 'stopped', ts: hour + 2000, value: -1.5 }));
-});
-
 describe('npm run stream', () => {
   async function stream(prefix: string, ...args: string[]) {
     const kafkaSettings = { STREAM_KAFKA: kafka.address, STREAM_TOPIC_PREFIX: prefix };

@@ -3,8 +3,7 @@ import { afterEach, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { MessageBatch } from '../../../api/ingest/decode/message-batch.ts';
 import { ReceiptTimes } from '../../../api/ingest/receipt-times.ts';
-import { blankDevice, blankSensor } from '../../../api/ingest/registry/cache.ts';
-import { type Identity, identifyDevice, identifySensor, type SensorIdentity } from '../../../schema/ids.ts';
+import { type Identity, identifyDevice } from '../../../schema/ids.ts';
 import { type MemoryPipeline, startMemoryPipeline } from '../../support/system/memory-pipeline.ts';
 
 const NOW = Date.UTC(2026, 4, 5, 12);

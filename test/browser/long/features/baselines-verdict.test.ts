@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import type { Page } from 'playwright-core';
 import { useCleanUps } from '../../../support/clean-ups.ts';
 import { sharedContactPoint } from '../../../support/database/engine.ts';
 import { type Gate, startGate } from '../../../support/http/tcp-gate.ts';
@@ -61,10 +60,6 @@ async function expectAlarm(headline: RegExp) {
   await header().locator('.verdict-mark[data-level="critical"]').waitFor({ state: 'attached' });
 }
 
-/** The header of a page names the stopped database. */
-const expectStopped = (page: Page) =>
-  page.locator('.connection[data-level="critical"]').getByText('Database does not answer').waitFor();
-
 /** Accepts console messages for failed requests, which an outage causes, and fails on others. */
 function expectComplaintsOfTheNetwork() {
   const failed = /^Failed to load resource: (net::ERR_|the server responded with a status of 503)/;
@@ -109,49 +104,6 @@ describe('Verdict', () => {
     await Promise.all(published);
     await expectCalm();
     expectComplaintsOfTheNetwork();
-  });
-
-  test('Page header: database does not answer: five open pages show that, and so does each page opened later', async () => {
-    const views = ['/', '/devices/collar-4', '/devices/collar-4/sensors/ear', '/pipeline', '/dead-letters'];
-    const opened = [];
-    for (const path of views) {
-      const { page, close } = await dashboard.browser.open();
-      afterwards(close);
-      await page.goto(dashboard.system.httpUrl + path);
-      await page.locator('.connection[data-level="good"]').getByText('Live').waitFor();
-      opened.push(page);
-    }
-    const [fleet, device] = opened;
-    await fleet?.getByText(/^of 32$/).waitFor();
-    await device?.getByText('Online now', { exact: false }).waitFor();
-
-    database.cut('silence');
-    afterwards(() => database.open());
-    for (const page of opened) await expectStopped(page);
-    // While messages wait, nothing is stored. The pages show the values from before the stop.
-    const published = dashboard.publish('collar-4', { sensor_id: 'ear', ts: Date.now(), value: 39 });
-    await fleet?.getByText(/^The values are from \d\d:\d\d:\d\d\.$/).waitFor();
-    await fleet?.locator('.figure[data-stale="true"]').getByText('Sensors online').waitFor();
-    await device
-      ?.locator('.state[data-stale="true"]')
-      .getByText(/^Online at \d\d:\d\d:\d\d$/)
-      .waitFor();
-    await device
-      ?.locator('.signal-times')
-      .getByText(/^Online at \d\d:\d\d:\d\d$/)
-      .waitFor();
-    expect(await device?.getByText('Online now').count()).toBe(0);
-    for (const [index, page] of opened.entries()) {
-      await page.screenshot({ path: `.data/screenshots/stopped-open-${index}.png`, fullPage: true });
-    }
-    for (const [index, path] of views.entries()) {
-      const page = opened[index];
-      await page?.goto(dashboard.system.httpUrl + path);
-      if (page) await expectStopped(page);
-      await page?.screenshot({ path: `.data/screenshots/stopped-new-${index}.png`, fullPage: true });
-    }
-    await database.open();
-    await published;
   });
 
   test('Page header: the API stops: the time since the last answer of the API is shown until recovery', async () => {

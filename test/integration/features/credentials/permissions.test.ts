@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { MqttClient } from 'mqtt';
-import mqttPacket from 'mqtt-packet';
 import { identifyDevice } from '../../../../schema/ids.ts';
 import {
   isTaken,

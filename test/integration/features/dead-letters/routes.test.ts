@@ -1,9 +1,8 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import { createDeadLetterReads } from '../../../../api/features/dead-letters/store.ts';
-import { forEachConcurrently } from '../../../../common/concurrency.ts';
-import { expectProblem, send } from '../../../support/http/index.ts';
-import { pagesOf, withCursor } from '../../../support/http/pages.ts';
+import { pagesOf } from '../../../support/http/pages.ts';
+import { readRequests } from '../../../support/metrics.ts';
 import { useStore, useTestSystem } from '../../../support/system/use.ts';
 
 const HOUR = 3_600_000;
@@ -142,15 +141,7 @@ const writeBare = (receivedAt: number, payload?: Buffer) =>
       : null,
   });
 
-/** @param query a statement's name */
-async function requestsOf(query: string): Promise<number> {
-  const text = await (await fetch(`${system.httpUrl}/metrics`)).text();
-  return Number(
-    new RegExp(`^iot_db_request_seconds_count\\{query="${query}",ok="true"\\} (\\S+)$`, 'm').exec(
-      text,
-    )?.[1] ?? 0,
-  );
-}
+const requestsOf = (statement: string) => readRequests(system, statement);
 
 describe('Dead letters of a device or a code', () => {
   test.each([

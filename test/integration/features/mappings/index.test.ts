@@ -7,7 +7,6 @@ import { useDirectory } from '../../../support/directory.ts';
 import { useCredentials } from '../../../support/features/credentials/index.ts';
 import { readMetric } from '../../../support/metrics.ts';
 import { useTestSystem } from '../../../support/system/use.ts';
-import { until } from '../../../support/until.ts';
 
 /** The test vectors have times of this day, so the clock of the system starts in its evening. */
 const EVENING = Date.parse('2026-11-22T16:00:00.000Z');
@@ -115,21 +114,6 @@ describe('Mapped topic on the embedded broker', () => {
     }
     expect(await isKnown('vault')).toBe(false);
     expect((await readMetric(system, 'iot_broker_denied_total{action="publish"}')) - denied).toBe(3);
-  });
-
-  test('Mapped topics: last will for another device: nothing is stored', async () => {
-    const will = {
-      topic: 'zigbee2mqtt/carport',
-      payload: Buffer.from('{"temperature":1}'),
-      qos: 1,
-      retain: false,
-    };
-    const client = await credentials.connectAs('will', { options: { will: will as never } });
-    const denied = await readMetric(system, 'iot_broker_denied_total{action="publish"}');
-    client.stream.destroy();
-    await until(async () => (await readMetric(system, 'iot_broker_denied_total{action="publish"}')) > denied);
-    expect((await readMetric(system, 'iot_broker_denied_total{action="publish"}')) - denied).toBe(1);
-    expect(await isKnown('carport')).toBe(false);
   });
 
   test('Mapped topics: client subscribes to a mapped topic: it receives no message, since such a topic may be a command', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { isSecret } from '../../../../api/features/credentials/secret.ts';
-import { type CredentialPlace, createCredentialStore } from '../../../../api/features/credentials/store.ts';
-import { type Identity, identifyDevice } from '../../../../schema/ids.ts';
+import { createCredentialStore } from '../../../../api/features/credentials/store.ts';
+import { identifyDevice } from '../../../../schema/ids.ts';
 import { startCommand } from '../../../support/processes/api-process.ts';
 import { useStore, useTestSystem } from '../../../support/system/use.ts';
 

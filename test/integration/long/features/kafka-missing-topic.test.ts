@@ -5,6 +5,7 @@ import { type TopicKind, topicName } from '../../../../schema/kafka/index.ts';
 import { closingOf, HOUR_MS } from '../../../../schema/rules.ts';
 import type { Json } from '../../../support/json.ts';
 import { makeTopics, readTopic, startTestKafka } from '../../../support/kafka/index.ts';
+import { readMetric } from '../../../support/metrics.ts';
 import { startTestSystem, type TestSystem } from '../../../support/system/index.ts';
 import { samplesOf, usePackedSystem } from '../../../support/system/packed.ts';
 import { until } from '../../../support/until.ts';
@@ -123,9 +124,7 @@ test('Kafka output: topic of batches is missing: events continue, the backlog is
     samplesOf(hour, 5).map((sample) => ({ sensor_id: 's', ...sample })),
   );
   expect(response.status).toBe(200);
-  const readMetrics = async () => (await fetch(`${system().httpUrl}/metrics`)).text();
-  const metric = async (name: string) =>
-    Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(await readMetrics())?.[1]);
+  const metric = (name: string) => readMetric(system(), name);
   const skipped = await metric('iot_stream_skipped_total');
   let from = 0;
   // Equal values would pack into a few bits, so the values of these samples differ.

@@ -1,11 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import {
-  calendarGrid,
-  mostCalendarBins,
-  wholeGrid,
-} from '../../../../api/features/query/calendar.ts';
+import { calendarGrid, mostCalendarBins, wholeGrid } from '../../../../api/features/query/calendar.ts';
 import { Bins } from '../../../../api/history/reading/bins.ts';
-import { type Grid, uniformGrid } from '../../../../api/history/reading/grid.ts';
+import type { Grid } from '../../../../api/history/reading/grid.ts';
 import { isZone } from '../../../../common/zones.ts';
 
 const HOUR = 3_600_000;

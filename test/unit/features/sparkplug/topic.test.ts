@@ -3,7 +3,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { CHANNELS } from '../../../../api/features/sparkplug/channels.ts';
-import { EDGE_TOPICS, parseEdgeTopic } from '../../../../api/features/sparkplug/topics.ts';
+import { EDGE_TOPICS } from '../../../../api/features/sparkplug/topics.ts';
 import { isBarrier, queueKeyOf } from '../../../../api/ingest/admission/index.ts';
 import { EDGE_FILTERS, parseSparkplugTopic } from '../../../../schema/sparkplug-topics.ts';
 import { suggestTopic } from '../../../../schema/topic-suggestion.ts';
