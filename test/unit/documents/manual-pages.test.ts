@@ -1,6 +1,9 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from '@jest/globals';
+import { ALL_SETTINGS } from '../../../api/features/index.ts';
+import { ERRORS } from '../../../common/errors.ts';
+import { GENERATED } from '../../../docs/.vitepress/generated.js';
 import { sidebar } from '../../../docs/.vitepress/sidebar.js';
 import { designTokens } from '../../../docs/.vitepress/tokens.js';
 
@@ -32,4 +35,25 @@ test('Sidebar of the manual: tutorials in the order of the index, how-to pages i
 test('Look of the manual: it has the fonts and colors of the dashboard', () => {
   for (const token of ['--sans', '--mono', '--surface', '--ink', '--accent', '--warn-soft'])
     expect(designTokens()).toContain(`${token}: `);
+});
+
+test('Generated parts of the manual: the pages include each of them, and no other', () => {
+  const included = readdirSync(`${DOCS}reference`)
+    .map((name) => (name.endsWith('.md') ? readFileSync(`${DOCS}reference/${name}`, 'utf8') : ''))
+    .flatMap((text) => [...text.matchAll(/<!--@include: (.+?)-->/g)])
+    .map(([, path]) => path);
+  expect(included.sort()).toEqual(
+    Object.keys(GENERATED)
+      .map((name) => `../../.data/manual/${name}.md`)
+      .sort(),
+  );
+});
+
+test('Generated parts of the manual: they have every setting, error code and migration', () => {
+  const text = Object.values(GENERATED)
+    .map((contentOf) => contentOf())
+    .join('\n');
+  const migrations = readdirSync('schema/migrations').map((name) => `\n## ${Number.parseInt(name, 10)}. `);
+  const names = [...Object.keys(ALL_SETTINGS), ...Object.keys(ERRORS)].map((name) => `\n| \`${name}\``);
+  expect([...names, ...migrations].filter((start) => !`\n${text}`.includes(start))).toEqual([]);
 });

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, test } from '@jest/globals';
 import MiniSearch from 'minisearch';
+import { GENERATED } from '../../../docs/.vitepress/generated.js';
 import { searchSections } from '../../../docs/.vitepress/search.js';
 
 const DOCS = fileURLToPath(new URL('../../../docs/', import.meta.url));
@@ -17,7 +18,9 @@ beforeAll(() => {
 
 /** Splits a page as VitePress does: a section begins at each heading, and an empty section is left out. */
 function sectionsOf(page: string) {
-  const text = readFileSync(DOCS + page, 'utf8').replaceAll(/\]\([^)]*\)|[`|]/g, ' ');
+  const written = readFileSync(DOCS + page, 'utf8');
+  const whole = written.replace(/<!--@include: .*\/(\w+)\.md-->/g, (_, name) => GENERATED[name]?.() ?? '');
+  const text = whole.replaceAll(/\]\([^)]*\)|[`|]/g, ' ');
   const titles: string[] = [];
   return [...text.matchAll(/^(#{1,6}) (.*)\n([\s\S]*?)(?=^#{1,6} |$(?![\s\S]))/gm)].flatMap(
     ([, marks = '', title = '', content = ''], place) => {

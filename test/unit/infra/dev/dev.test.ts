@@ -205,7 +205,10 @@ describe('Dev: the manual', () => {
     for (const path of [
       'docs/README.md',
       'docs/.vitepress/config.js',
+      'api/features/index.ts',
       'api/http/routes/index.ts',
+      'common/errors.ts',
+      'schema/migrations/001-first.cql',
       'web/kit/base.css',
     ])
       await write(path, BEFORE);
@@ -219,7 +222,7 @@ describe('Dev: the manual', () => {
     expect(await build()).toEqual([]);
   });
 
-  test.each(['docs/README.md', 'api/http/routes/index.ts'])(
+  test.each(['docs/README.md', 'api/http/routes/index.ts', 'schema/migrations/001-first.cql'])(
     'npm run dev: %s is newer than the manual: the manual is built',
     async (path) => {
       await write(path, AFTER);
