@@ -27,13 +27,7 @@ export function insertBetweenMarks(
 /** @throws {RangeError} when the document has no marks of the peers */
 export function insertPeers(document: string, raw: Raw): string {
   const tables = peerTables(raw.results.peers ?? []);
-  const quick =
-    '**These figures are of a quick run**: one short round, and Telegraf with one known good setting. `npm run bench -- --only peers` measures all of it.';
-  const parts = [
-    machineOf(raw),
-    ...(raw.flags?.quick ? [quick] : []),
-    ...tables.map(({ head, rows }) => markdownTable(head, rows)),
-  ];
+  const parts = [machineOf(raw), ...tables.map(({ head, rows }) => markdownTable(head, rows))];
   return insertBetweenMarks(document, parts.join('\n\n'), 'peers');
 }
 

@@ -42,28 +42,22 @@ const LINE: CommandLine<typeof FLAGS> = {
 await runCommand(async () => {
   const { only, ...flags } = readFlags(process.argv.slice(2));
   const parts = PARTS.filter(({ name }) => only.includes(name));
-  await runSession({
-    name: 'bench',
-    flags: { only, ...flags },
-    needsDashboard: parts.some(({ needsDashboard }) => needsDashboard),
-    async work({ environment, results, status, print }) {
-      if (parts.some(({ onRequest }) => !onRequest)) await warm(environment, flags.bootMs, status);
-      for (const part of parts) {
-        const result = await part.run({
-          environment,
-          flags,
-          status: (text) => status(`${part.name}: ${text}`),
-          keep(partial) {
-            results[part.name] = partial;
-          },
-        });
-        results[part.name] = result;
-        print(`\n${part.title}\n`);
-        for (const { head, rows } of part.tables(result)) print(`${textTable(head, rows)}\n`);
-      }
-      const { head, rows } = targetsTable(results);
-      if (rows.length > 0) print(`\nTargets\n\n${textTable(head, rows)}\n`);
-    },
+  const needsDashboard = parts.some((part) => part.needsDashboard);
+  await runSession({ flags: { only, ...flags }, needsDashboard }, async (session) => {
+    const { environment, results, status, print } = session;
+    if (parts.some(({ onRequest }) => !onRequest)) await warm(environment, flags.bootMs, status);
+    for (const part of parts) {
+      const keep = (partial: unknown) => {
+        results[part.name] = partial;
+      };
+      const onStatus = (text: string) => status(`${part.name}: ${text}`);
+      const result = await part.run({ environment, flags, status: onStatus, keep });
+      keep(result);
+      print(`\n${part.title}\n`);
+      for (const { head, rows } of part.tables(result)) print(`${textTable(head, rows)}\n`);
+    }
+    const { head, rows } = targetsTable(results);
+    if (rows.length > 0) print(`\nTargets\n\n${textTable(head, rows)}\n`);
   });
 });
 

@@ -2,6 +2,7 @@ import { type Fleet, ratesOf, tablesOf } from '../../schema/sizes.ts';
 import { windowFor } from '../../schema/time-window.ts';
 
 const BENCH = '[benchmarks](benchmarks.md), 2026-11-26';
+const OLDER_BENCH = 'a part that the bench no longer has, 2026-11-26';
 
 /** A measurement or another project states the numbers. */
 const constant = <V extends Record<string, number>>(label: string, values: V, source: string = BENCH) => ({
@@ -15,7 +16,11 @@ export const CONSTANTS = {
   ingest: constant('CPU of ingest, µs', { message: 91, sensor: 3.4, sample: 0.5 }),
   database: constant('CPU of the database, µs', { message: 109, sensor: 2.2, sample: 0.69 }),
   broker: constant('CPU of Mosquitto, µs', { message: 27, sensor: 0, sample: 0.095 }),
-  packing: constant('hours of sensors that a process packs in a second', { alone: 222, loaded: 57.5 }),
+  packing: constant(
+    'hours of sensors that a process packs in a second',
+    { alone: 222, loaded: 57.5 },
+    OLDER_BENCH,
+  ),
   decimals: constant('disk / calculated, decimals', { messages: 0.56, history: 0.89, statistics: 0.5 }),
   full: constant('disk / calculated, full doubles', { messages: 0.97, history: 4.9, statistics: 0.75 }),
   busy: constant('share in use at most', { cores: 0.5, disks: 0.7 }, 'our choice'),

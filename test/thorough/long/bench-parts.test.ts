@@ -7,7 +7,6 @@ import { type Environment, openEnvironment } from '../../../tools/bench/environm
 import { createDiskPart } from '../../../tools/bench/parts/disk.ts';
 import { targetsTable } from '../../../tools/bench/parts/index.ts';
 import { createOpeningPart } from '../../../tools/bench/parts/opening.ts';
-import { createPackingPart } from '../../../tools/bench/parts/packing.ts';
 import { createReadingPart } from '../../../tools/bench/parts/reading.ts';
 import { ENGINE_DIR } from '../../support/database/engine.ts';
 
@@ -58,15 +57,6 @@ test('Benchmark of disk space: three table layouts: packed history needs the few
     expect(rows).toBeGreaterThan(history);
   }
   expect(targetsTable({ disk: results }).rows).toHaveLength(2);
-});
-
-test('Benchmark of packing: with and without ingest: the packed hours are counted', async () => {
-  const sizes = { devices: 4, loadDevices: devices };
-  const packing = await createPackingPart(sizes).run(context());
-  const hours = packing.loaded.hours + packing.alone.hours;
-  expect(hours).toBeGreaterThan(0);
-  expect(hours).toBeLessThanOrEqual(4 * 4 * 2);
-  expect(targetsTable({ packing }).rows).toHaveLength(1);
 });
 
 test('Benchmark of opening: a dashboard opens under load: acknowledgements are measured with and without the dashboard', async () => {

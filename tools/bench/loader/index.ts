@@ -25,6 +25,7 @@ await runCommand(async () => {
     const { samples } = await build({
       ...flags,
       config,
+      into: 'history',
       onProgress(samples) {
         const rate = Math.round((samples * 1000) / Math.max(1, Date.now() - began));
         line.update(`${format.format(samples)} of ${total} samples, ${format.format(rate)} a second`);
@@ -34,7 +35,7 @@ await runCommand(async () => {
     line.clear();
     const { from, to } = flags.set;
     console.log(
-      `${format.format(samples)} samples into ${flags.into} in ${((Date.now() - began) / 1000).toFixed(1)} s: ${formatTime(from)} to ${formatTime(to)}.`,
+      `${format.format(samples)} samples in ${((Date.now() - began) / 1000).toFixed(1)} s: ${formatTime(from)} to ${formatTime(to)}.`,
     );
   } catch (error) {
     if (stop.signal.aborted)

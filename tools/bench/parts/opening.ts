@@ -53,7 +53,7 @@ export const createOpeningPart = (devices: number): Part<Result> => ({
           wired.pace(shape, { rate: peak * SHARE, forMs: flags.runMs * LONGER }),
           name === 'opened' ? openDashboard(browser, String(wired.api)) : undefined,
         ]);
-        return { ...latency.published, shownMs };
+        return { ...latency, shownMs };
       });
     try {
       return {

@@ -6,16 +6,13 @@ import { MillraceError } from '../../../common/errors.ts';
 import { freePort } from '../../../infra/engine/ports.ts';
 import { LINE_TABLE } from '../load/payloads.ts';
 import { answers, startProgram } from '../process/program.ts';
-import { type Class, DATABASE, influxdbConf, type Kind, QUESTDB_TABLE, questdbConf } from './settings.ts';
+import { type Class, QUESTDB_TABLE, questdbConf } from './settings.ts';
 import type { Programs } from './tools.ts';
 
 export interface PeerDatabase {
-  kind: Kind;
   url: string;
-  readonly pid: number;
+  pid: number;
   /** cheap enough for four calls a second */
-  counted: () => Promise<number>;
-  /** counted by the database itself */
   stored: () => Promise<number>;
   write: (lines: string) => Promise<unknown>;
   clear: () => Promise<unknown>;
@@ -68,11 +65,9 @@ export async function openQuestDb(dir: string, programs: Programs, durability: C
 
   await query(QUESTDB_TABLE);
   return {
-    kind: 'questdb',
     url,
     pid,
     stop,
-    counted: count,
     stored: count,
     write: (lines) => request(`${url}/write?precision=ms`, { method: 'POST', body: lines }),
     clear: () => query(`TRUNCATE TABLE ${LINE_TABLE}`),
@@ -95,89 +90,6 @@ export async function openQuestDb(dir: string, programs: Programs, durability: C
       const [from, to] = [month.from, month.to].map((time) => new Date(time).toISOString());
       const rows = await query(
         `SELECT ts, avg(value), min(value), max(value) FROM ${LINE_TABLE} WHERE sensor = '${month.sensor}' AND ts >= '${from}' AND ts < '${to}' SAMPLE BY ${binSeconds(month)}s FROM '${from}' TO '${to}'`,
-      );
-      return rows.length;
-    },
-  };
-}
-
-/** InfluxDB then compacts a shard in full. A short time gives the final size soon. The default is 4 h. */
-const SOON = '3s';
-
-export async function openInfluxDb(dir: string, programs: Programs): Promise<PeerDatabase> {
-  const ports = { http: await freePort(), rpc: await freePort() };
-  const url = `http://127.0.0.1:${ports.http}`;
-  const config = join(dir, 'influxdb.conf');
-  mkdirSync(dir, { recursive: true });
-
-  const start = (coldAfter?: string) => {
-    writeFileSync(config, influxdbConf({ dir, ports, coldAfter }));
-    return startProgram({
-      title: 'InfluxDB',
-      command: programs.influxdb,
-      args: ['-config', config],
-      log: join(dir, 'influxdb.log'),
-      isReady: () => answers(`${url}/ping`),
-    });
-  };
-  let program = await start();
-  /** Samples written before the present process started. */
-  let before = 0;
-
-  /** InfluxDB's counter of written points, because a count(*) would read all points. */
-  async function counted() {
-    const answer = await (await request(`${url}/debug/vars`)).json();
-    const { write } = answer as { write?: { values: { pointReq: number } } };
-    return before + (write?.values.pointReq ?? 0);
-  }
-
-  async function restart(coldAfter?: string) {
-    before = await counted();
-    await program.stop();
-    program = await start(coldAfter);
-  }
-
-  async function query(q: string): Promise<unknown[][]> {
-    const body = new URLSearchParams({ db: DATABASE, epoch: 'ms', q });
-    const answer = await request(`${url}/query`, { method: 'POST', body });
-    const { results = [] } = (await answer.json()) as {
-      results?: Array<{ series?: Array<{ values: unknown[][] }>; error?: string }>;
-    };
-    const error = results.find((result) => result.error)?.error;
-    if (error) throw new MillraceError('failed', `InfluxDB: ${error}`);
-    return results.flatMap(({ series = [] }) => series.flatMap(({ values }) => values));
-  }
-
-  await query(`CREATE DATABASE ${DATABASE}`);
-  return {
-    kind: 'influxdb',
-    url,
-    get pid() {
-      return program.pid;
-    },
-    stop: () => program.stop(),
-    counted,
-    stored: async () => Number((await query(`SELECT count(value) FROM ${LINE_TABLE}`))[0]?.[1] ?? 0),
-    write: (lines) => request(`${url}/write?db=${DATABASE}&precision=ms`, { method: 'POST', body: lines }),
-    clear: () => query(`DROP MEASUREMENT ${LINE_TABLE}`),
-
-    async bytes() {
-      await restart(SOON);
-      const bytes = await settledBytes(['data', 'wal'].map((name) => join(dir, name)));
-      await restart();
-      return bytes;
-    },
-
-    async latest(sensors) {
-      const any = sensors.map((sensor) => `sensor = '${sensor}'`).join(' OR ');
-      return (await query(`SELECT last(value) FROM ${LINE_TABLE} WHERE ${any} GROUP BY sensor`)).length;
-    },
-
-    async series(month) {
-      const { sensor, from, to } = month;
-      const seconds = binSeconds(month);
-      const rows = await query(
-        `SELECT mean(value), min(value), max(value) FROM ${LINE_TABLE} WHERE sensor = '${sensor}' AND time >= ${from}ms AND time < ${to}ms GROUP BY time(${seconds}s, ${Math.floor(from / 1000) % seconds}s)`,
       );
       return rows.length;
     },

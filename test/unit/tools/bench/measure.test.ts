@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { sumOf } from '../../../../tools/bench/environment/ingest.ts';
 import { pace } from '../../../../tools/bench/load/open-loop.ts';
-import { machineShares, parseMachineTime, slopeOf } from '../../../../tools/bench/measure/machine.ts';
+import { machineShares, parseMachineTime } from '../../../../tools/bench/measure/machine.ts';
 
 describe('Bench: machine', () => {
   test('Bench machine: steal and CPU time of other programs are shares of the total time', () => {
@@ -10,17 +10,6 @@ describe('Bench: machine', () => {
     expect(before).toEqual({ all: 1185, idle: 1010, stolen: 20 });
     // In 1/100 s: 200 in all, of which 30 are stolen, 70 idle and 100 used. The bench itself used 60.
     expect(machineShares(before, after, 0.6)).toEqual({ steal: 0.15, others: 0.2 });
-  });
-});
-
-describe('Bench: memory', () => {
-  test('Bench memory: growth of memory: slope of the regression line, in MB per hour', () => {
-    const points = Array.from({ length: 10 }, (_, at) => ({
-      seconds: at * 60,
-      mb: 200 + at + (at % 2 ? 0.1 : -0.1),
-    }));
-    expect(slopeOf(points)).toBeCloseTo(60, 0);
-    expect(slopeOf([{ seconds: 1, mb: 1 }])).toBeNaN();
   });
 });
 

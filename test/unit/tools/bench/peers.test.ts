@@ -2,12 +2,11 @@ import { describe, expect, test } from '@jest/globals';
 import { insertPeers } from '../../../../tools/bench/documents.ts';
 import { monthOf } from '../../../../tools/bench/peers/month.ts';
 import { type ClassResult, peerTables } from '../../../../tools/bench/peers/report.ts';
-import { influxdbConf, questdbConf, TUNINGS, telegrafToml } from '../../../../tools/bench/peers/settings.ts';
+import { questdbConf, telegrafToml, tuningOf } from '../../../../tools/bench/peers/settings.ts';
 
 const DAY_MS = 86_400_000;
 
 const telegraf = {
-  kind: 'questdb' as const,
   broker: 'mqtt://127.0.0.1:1883',
   database: 'http://127.0.0.1:9000',
   tuning: { undelivered: 5000, batch: 10_000 },
@@ -28,7 +27,6 @@ describe('Peers: settings', () => {
       '[[outputs.influxdb_v2]]',
     ])
       expect(text).toContain(line);
-    expect(telegrafToml({ ...telegraf, kind: 'influxdb' })).toContain('[[outputs.influxdb]]');
   });
 
   test('Bench peers: Telegraf configuration: the metric buffer holds twice the undelivered samples', () => {
@@ -37,24 +35,15 @@ describe('Peers: settings', () => {
     expect(telegrafToml(large)).toContain('metric_buffer_limit = 2400000\n');
   });
 
-  test('Bench peers: Telegraf tunings: they combine every limit of undelivered messages with every batch size', () => {
-    expect(TUNINGS).toHaveLength(6);
-    expect(new Set(TUNINGS.map(({ undelivered, batch }) => `${undelivered} ${batch}`)).size).toBe(6);
+  test('Bench peers: Telegraf tunings: each class and load has the best known one, and any other load the default', () => {
+    expect(tuningOf('P', '1x10')).toEqual({ undelivered: 5000, batch: 5000 });
+    expect(tuningOf('K', '2x2')).toEqual({ undelivered: 5000, batch: 10_000 });
   });
 
   test('Bench peers: QuestDB configuration: durability class P syncs commits, class K does not, and the server listens on loopback only', () => {
     expect(questdbConf({ port: 9, durability: 'P' })).toContain('cairo.commit.mode=sync\n');
     expect(questdbConf({ port: 9, durability: 'K' })).toContain('cairo.commit.mode=nosync\n');
     expect(questdbConf({ port: 9, durability: 'K' })).toContain('http.bind.to=127.0.0.1:9\n');
-  });
-
-  test('Bench peers: InfluxDB configuration: the WAL is synced, and compaction has default times unless coldAfter is set', () => {
-    const options = { dir: '/data', ports: { http: 1, rpc: 2 } };
-    expect(influxdbConf(options)).toContain('wal-fsync-delay = "0s"');
-    expect(influxdbConf(options)).toContain('cache-snapshot-write-cold-duration = "10m"');
-    expect(influxdbConf({ ...options, coldAfter: '3s' })).toContain(
-      'compact-full-write-cold-duration = "3s"',
-    );
   });
 });
 
@@ -80,11 +69,6 @@ describe('Peers: tables', () => {
     rates: [
       {
         shape: '1x1',
-        sweeps: {
-          questdb: {
-            best: { undelivered: 1000, batch: 5000 },
-          },
-        },
         rounds: [
           {
             ...round,
@@ -93,23 +77,15 @@ describe('Peers: tables', () => {
         ],
       },
     ],
-    unstored: { questdb: 7 },
     latency: {
       rate: 1000,
       rounds: [{ ...round, results: { questdb: latency, millrace: latency } as never }],
     },
   };
 
-  test('Bench peers: tables of two systems: they have both rates, their ratio and CPU use', () => {
-    const [rates, cpu] = peerTables([result]);
-    expect(rates?.rows).toEqual([
-      ['1x1', '20.0', '40.0', '0.500', '1000, 5000', '0.0 %', '0.0 %'],
-      ['counted and not stored, samples', '0', '7', '', '', '', ''],
-    ]);
-    expect(cpu?.rows).toEqual([
-      ['K, 1x1, Millrace', '1.00', '2.00', '0.500', '3.50', '0.100'],
-      ['K, 1x1, Telegraf, QuestDB', '1.00', '2.00', '0.500', '3.50', '0.100'],
-    ]);
+  test('Bench peers: tables of two systems: they have both rates and their ratio', () => {
+    const [rates] = peerTables([result]);
+    expect(rates?.rows).toEqual([['1x1', '20.0', '40.0', '0.500', '0.0 %', '0.0 %']]);
   });
 
   test('Bench peers: insertPeers(): the section of the peers is replaced, and all other text of the page is kept', () => {
@@ -128,7 +104,6 @@ describe('Peers: tables', () => {
     expect(text).toMatch(/\nbehind <!-- bench: x -->$/);
     expect(text).not.toContain('old');
     expect(text).toContain('at commit abc');
-    expect(text).toContain('of a quick run');
     expect(text).toContain('| 1x1 | 20.0 | 40.0 | 0.500 |');
   });
 });
