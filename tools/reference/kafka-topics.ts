@@ -115,29 +115,21 @@ const RECORDS: Record<TopicKind, { records: Array<keyof typeof AVRO_SCHEMAS>; ke
   watermarks: { records: ['watermark'], key: { type: 'string', description: 'The shard of devices.' } },
 };
 
-const HEADERS = {
-  type: 'object',
-  properties: {
-    format: { type: 'string', enum: ['json', 'avro', 'packed'] },
-    digest: { type: 'string', description: 'As hex, the first 8 bytes of SHA-256 over the block.' },
-    bucket: { type: 'string', description: 'Epoch ms.' },
-    late: { type: 'string', enum: ['true', 'false'] },
-    committed_at: { type: 'string', description: 'Epoch ms.' },
-    source: { type: 'string', enum: ['hot', 'completion', 'replay'] },
-  },
-};
+const SOURCE = { type: 'string', enum: ['hot', 'completion', 'replay'] };
 
-const SMALL_HEADERS = {
-  type: 'object',
-  properties: {
-    format: { type: 'string', enum: ['json', 'avro'] },
-    source: HEADERS.properties.source,
-  },
+const HEADERS: Record<string, Property> = {
+  format: { type: 'string', enum: ['json', 'avro', 'packed'] },
+  digest: { type: 'string', description: 'As hex, the first 8 bytes of SHA-256 over the block.' },
+  bucket: { type: 'string', description: 'Epoch ms.' },
+  late: { type: 'string', enum: ['true', 'false'] },
+  committed_at: { type: 'string', description: 'Epoch ms.' },
+  source: SOURCE,
 };
 
 function headersOf(kind: TopicKind) {
-  if (kind === 'batches') return { headers: HEADERS };
-  return kind === 'latest' || kind === 'watermarks' ? {} : { headers: SMALL_HEADERS };
+  if (kind === 'latest' || kind === 'watermarks') return {};
+  const small = { format: { type: 'string', enum: ['json', 'avro'] }, source: SOURCE };
+  return { headers: { type: 'object', properties: kind === 'batches' ? HEADERS : small } };
 }
 
 function messagesOf(kind: TopicKind) {

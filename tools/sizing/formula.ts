@@ -117,24 +117,16 @@ export function needsOf({ fleet, signal, replication, node }: Plan) {
   };
 }
 
-/** Such as `48 kB`, `1.7 TB`. */
-export function bytesText(bytes: number): string {
-  const prefixes = ['', 'k', 'M', 'G', 'T', 'P', 'E'];
-  let [rest, power] = [bytes, 0];
-  for (; rest >= 1000 && power < prefixes.length - 1; power++) rest /= 1000;
-  return `${short(rest)} ${prefixes[power]}B`;
-}
+const powerOf = (number: number) => Math.max(0, Math.floor(Math.log10(number) / 3));
 
-/** Such as `960`, `17 thousand`, `2.6 billion`. */
+/** Such as `48 kB`, `1.7 TB`. */
+export const bytesText = (bytes: number): string =>
+  `${short(bytes / 1000 ** powerOf(bytes))} ${['', 'k', 'M', 'G', 'T', 'P', 'E'][powerOf(bytes)]}B`;
+
+/** Such as `960`, `9,600`, `17 thousand`, `2.6 billion`. */
 export function countText(count: number): string {
-  const words = [
-    [1e12, ' trillion'],
-    [1e9, ' billion'],
-    [1e6, ' million'],
-    [1e4, ' thousand'],
-  ] as const;
-  const [from, word] = words.find(([least]) => count >= least) ?? [1, ''];
-  return `${short(count / (from === 1e4 ? 1e3 : from))}${word}`;
+  const power = count < 1e4 ? 0 : powerOf(count);
+  return `${short(count / 1000 ** power)}${['', ' thousand', ' million', ' billion', ' trillion'][power]}`;
 }
 
 /** Two digits, or a whole number. */

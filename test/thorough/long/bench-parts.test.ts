@@ -43,7 +43,7 @@ test('Benchmark of reading: over HTTP: every reading returns the loaded samples'
   expect(items).toMatchObject({ latest: 82, page: 100, monthExport: 4320 });
   expect(items['month']).toBeGreaterThan(200);
   expect(round?.results.monthExport.mb).toBeGreaterThan(20);
-  expect(part.tables(result)).toHaveLength(2);
+  expect(part.tables(result)).toHaveLength(1);
   expect(targetsTable({ reading: result }).rows).toHaveLength(2);
 });
 

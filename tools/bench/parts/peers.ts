@@ -27,7 +27,6 @@ export const peers: Part<ClassResult[]> = {
     const programs = await ensurePrograms(join(dataDir, 'tools'), status);
     const killSafe = await openQuestDb(join(environment.dir, 'questdb-k'), programs, 'K');
     const classes = [await closing(killSafe, () => measureClass(context, 'K', killSafe, programs))];
-    context.keep?.(classes);
     for (const name of ['ours', 'ours-wired', 'questdb', 'questdb-wired']) await environment.close(name);
 
     const dir = join(environment.dir, 'durable');

@@ -1,7 +1,8 @@
+import { execFile } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { MillraceError } from '../../../common/errors.ts';
 import { freePort } from '../../../infra/engine/ports.ts';
 import { LINE_TABLE } from '../load/payloads.ts';
@@ -9,31 +10,15 @@ import { answers, startProgram } from '../process/program.ts';
 import { type Class, QUESTDB_TABLE, questdbConf } from './settings.ts';
 import type { Programs } from './tools.ts';
 
-export interface PeerDatabase {
-  url: string;
-  pid: number;
-  /** cheap enough for four calls a second */
-  stored: () => Promise<number>;
-  write: (lines: string) => Promise<unknown>;
-  clear: () => Promise<unknown>;
-  /** bytes on disk, once `samples` samples are merged completely */
-  bytes: (samples: number) => Promise<number>;
-  /** reads the newest sample of each sensor; returns their number */
-  latest: (sensors: string[]) => Promise<number>;
-  /** mean, minimum and maximum by bins of whole seconds; returns the number of bins */
-  series: (month: Month) => Promise<number>;
-  stop: () => Promise<void>;
-}
-
-/** epoch ms */
+/** `from`, `to`: epoch ms */
 type Month = { sensor: string; from: number; to: number; bins: number };
 
-const binSeconds = ({ from, to, bins }: Month) => Math.round((to - from) / 1000 / bins);
+export type PeerDatabase = Awaited<ReturnType<typeof openQuestDb>>;
 
 /** Acknowledged samples are visible when QuestDB has applied its log to the table. */
 const APPLIED_WITHIN_MS = 60_000;
 
-export async function openQuestDb(dir: string, programs: Programs, durability: Class): Promise<PeerDatabase> {
+export async function openQuestDb(dir: string, programs: Programs, durability: Class) {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   mkdirSync(join(dir, 'conf'), { recursive: true });
@@ -56,7 +41,7 @@ export async function openQuestDb(dir: string, programs: Programs, durability: C
   }
 
   /** @throws {MillraceError} `failed`: the table is suspended. It accepts samples but does not show them */
-  async function count() {
+  async function stored() {
     const [table] = await query('SELECT suspended, errorMessage FROM wal_tables()');
     if (table?.[0] === true) throw new MillraceError('failed', `QuestDB's table is suspended: ${table[1]}`);
     const [row] = await query(`SELECT count() FROM ${LINE_TABLE}`);
@@ -68,17 +53,20 @@ export async function openQuestDb(dir: string, programs: Programs, durability: C
     url,
     pid,
     stop,
-    stored: count,
-    write: (lines) => request(`${url}/write?precision=ms`, { method: 'POST', body: lines }),
+    /** Cheap enough for four calls a second. */
+    stored,
+    write: (lines: string) => request(`${url}/write?precision=ms`, { method: 'POST', body: lines }),
     clear: () => query(`TRUNCATE TABLE ${LINE_TABLE}`),
 
-    async bytes(samples) {
+    /** @returns bytes on disk, once `samples` samples are merged completely */
+    async bytes(samples: number): Promise<number> {
       const deadline = Date.now() + APPLIED_WITHIN_MS;
-      while ((await count()) < samples && Date.now() < deadline) await sleep(200);
-      return settledBytes([join(dir, 'db')]);
+      while ((await stored()) < samples && Date.now() < deadline) await sleep(200);
+      return settledBytes(join(dir, 'db'));
     },
 
-    async latest(sensors) {
+    /** Reads the newest sample of each sensor. @returns their number */
+    async latest(sensors: string[]): Promise<number> {
       const list = sensors.map((sensor) => `'${sensor}'`).join(',');
       const rows = await query(
         `SELECT sensor, ts, value FROM ${LINE_TABLE} WHERE sensor IN (${list}) LATEST ON ts PARTITION BY sensor`,
@@ -86,10 +74,12 @@ export async function openQuestDb(dir: string, programs: Programs, durability: C
       return rows.length;
     },
 
-    async series(month) {
+    /** Reads mean, minimum and maximum by bins of whole seconds. @returns number of bins */
+    async series(month: Month): Promise<number> {
       const [from, to] = [month.from, month.to].map((time) => new Date(time).toISOString());
+      const seconds = Math.round((month.to - month.from) / 1000 / month.bins);
       const rows = await query(
-        `SELECT ts, avg(value), min(value), max(value) FROM ${LINE_TABLE} WHERE sensor = '${month.sensor}' AND ts >= '${from}' AND ts < '${to}' SAMPLE BY ${binSeconds(month)}s FROM '${from}' TO '${to}'`,
+        `SELECT ts, avg(value), min(value), max(value) FROM ${LINE_TABLE} WHERE sensor = '${month.sensor}' AND ts >= '${from}' AND ts < '${to}' SAMPLE BY ${seconds}s FROM '${from}' TO '${to}'`,
       );
       return rows.length;
     },
@@ -111,30 +101,15 @@ async function request(url: string, options?: RequestInit): Promise<Response> {
 const STEADY_MS = 10_000;
 const MERGED_WITHIN_MS = 180_000;
 
-/** Waits until the bytes on disk no longer change. */
-async function settledBytes(dirs: string[]): Promise<number> {
+/** Counts blocks, because QuestDB allocates larger files than its data. A merge may remove a file meanwhile, so `du` may fail. */
+async function settledBytes(dir: string): Promise<number> {
   const deadline = Date.now() + MERGED_WITHIN_MS;
   let bytes = Number.NaN;
-  let since = Date.now();
-  while (Date.now() - since < STEADY_MS && Date.now() < deadline) {
-    const sizes = await Promise.all(dirs.map(bytesIn));
-    const now = sizes.reduce((sum, size) => sum + size, 0);
+  for (let since = Date.now(); Date.now() - since < STEADY_MS && Date.now() < deadline; await sleep(500)) {
+    const { stdout } = await promisify(execFile)('du', ['-s', '--block-size=1', dir]).catch((error) => error);
+    const now = Number.parseInt(stdout, 10);
     if (now !== bytes) since = Date.now();
     bytes = now;
-    await sleep(500);
-  }
-  return bytes;
-}
-
-/** Unit of `blocks` in stat(2). */
-const BLOCK_BYTES = 512;
-
-/** Counts blocks, because the databases allocate larger files than their data. A merge may remove a file meanwhile. */
-async function bytesIn(dir: string): Promise<number> {
-  let bytes = 0;
-  for (const name of await readdir(dir, { recursive: true }).catch(() => [])) {
-    const found = await stat(join(dir, name)).catch(() => null);
-    if (found?.isFile()) bytes += found.blocks * BLOCK_BYTES;
   }
   return bytes;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { insertPeers } from '../../../../tools/bench/documents.ts';
+import { insertBetweenMarks, peersPage } from '../../../../tools/bench/documents.ts';
 import { monthOf } from '../../../../tools/bench/peers/month.ts';
 import { type ClassResult, peerTables } from '../../../../tools/bench/peers/report.ts';
 import { questdbConf, telegrafToml, tuningOf } from '../../../../tools/bench/peers/settings.ts';
@@ -88,7 +88,7 @@ describe('Peers: tables', () => {
     expect(rates?.rows).toEqual([['1x1', '20.0', '40.0', '0.500', '0.0 %', '0.0 %']]);
   });
 
-  test('Bench peers: insertPeers(): the section of the peers is replaced, and all other text of the page is kept', () => {
+  test('Bench peers: the section of the peers is replaced, and all other text of the page is kept', () => {
     const page =
       'before\n<!-- peers: written by npm run bench:readme -->\nold\n<!-- /peers -->\nbehind <!-- bench: x -->';
     const machine = { processors: 2, model: 'A', memoryGiB: 1, system: 's', node: 'v20' };
@@ -96,10 +96,9 @@ describe('Peers: tables', () => {
       began: '2026-11-23T01:02:03Z',
       commit: 'abc',
       machine,
-      flags: { quick: true },
       results: { peers: [result] },
     };
-    const text = insertPeers(page, raw);
+    const text = insertBetweenMarks(page, peersPage(raw), 'peers');
     expect(text).toMatch(/^before\n/);
     expect(text).toMatch(/\nbehind <!-- bench: x -->$/);
     expect(text).not.toContain('old');

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { commitText, everything, headline, insertBetweenMarks } from '../../../../tools/bench/documents.ts';
+import { everything, headline, insertBetweenMarks } from '../../../../tools/bench/documents.ts';
 import { targetsTable } from '../../../../tools/bench/parts/index.ts';
 import { figure, markdownTable, stealOf, textTable } from '../../../../tools/bench/report/table.ts';
 import { currentCommit } from '../../../../tools/bench/session.ts';
@@ -100,15 +100,15 @@ describe('Report: README', () => {
   const document = 'before\n<!-- bench: written by npm run bench:readme -->\nold\n<!-- /bench -->\nafter\n';
 
   test('Bench report: text is inserted between the marks, and a second insertion changes nothing', () => {
-    const once = insertBetweenMarks(document, 'new');
+    const once = insertBetweenMarks(document, 'new', 'bench');
     expect(once).toContain('before\n');
     expect(once).toContain('\nnew\n');
     expect(once).not.toContain('old');
-    expect(insertBetweenMarks(once, 'new')).toBe(once);
+    expect(insertBetweenMarks(once, 'new', 'bench')).toBe(once);
   });
 
   test('Bench report: the document has no marks for the text: a RangeError is thrown', () => {
-    expect(() => insertBetweenMarks('nothing', 'new')).toThrow(RangeError);
+    expect(() => insertBetweenMarks('nothing', 'new', 'bench')).toThrow(RangeError);
   });
 
   test('Bench report: the text has the machine, the date and the commit', () => {
@@ -142,17 +142,6 @@ test('Bench report: the headline of the README has three measured figures and th
   expect(text).toContain('- a year of a sensor in **133 ms** (median)');
   expect(text).toContain('at commit 1a2b3c4d5e6f, on 2 cores');
   expect(headline({ ...run, results: {} })).not.toContain('- ');
-});
-
-test.each([
-  ['1a2b3c4d5e6f', 'at commit 1a2b3c4d5e6f'],
-  ['1a2b3c4d5e6f-dirty', 'at commit 1a2b3c4d5e6f-dirty'],
-  ['1a2b3c4d5e6f,6f5e4d3c2b1a', 'at commit 1a2b3c4d5e6f and 6f5e4d3c2b1a'],
-  ['before c6ad32f', 'before commit c6ad32f'],
-  [null, 'at an unknown commit'],
-  [undefined, 'at an unknown commit'],
-])('Bench report: commit %p in the raw results: shown as %s', (commit, text) => {
-  expect(commitText(commit)).toBe(text);
 });
 
 test('Bench report: README and benchmarks page name the same run and commit', () => {
