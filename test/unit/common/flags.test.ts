@@ -133,7 +133,7 @@ test('Command-line flags: --help: usage, flags with defaults and examples are sh
 
 test('Command-line flags: --help of a command that reads settings: each is shown with its default, also for a command of a group', () => {
   const expected = [
-    'Settings, from the environment or .env (all: docs/reference/settings.md):',
+    'Settings, from the environment or .env (all: .env.example):',
     '  CQL_LOCAL_PORT      CQL port of the local database. (default: 9042)',
     '  CQL_CONTACT_POINTS  Addresses of the cluster. (default: a local database)',
     '  CQL_USERNAME        Database role.',

@@ -40,15 +40,15 @@ test('Bench report: table of targets: targets without a measurement are left out
 const document = 'before\n<!-- bench: written by npm run bench:readme -->\nold\n<!-- /bench -->\nafter\n';
 
 test('Bench report: text is inserted between the marks, and a second insertion changes nothing', () => {
-  const once = insertBetweenMarks(document, 'new');
+  const once = insertBetweenMarks(document, 'new', 'bench');
   expect(once).toContain('before\n');
   expect(once).toContain('\nnew\n');
   expect(once).not.toContain('old');
-  expect(insertBetweenMarks(once, 'new')).toBe(once);
+  expect(insertBetweenMarks(once, 'new', 'bench')).toBe(once);
 });
 
 test('Bench report: the document has no marks for the text: a RangeError is thrown', () => {
-  expect(() => insertBetweenMarks('nothing', 'new')).toThrow(RangeError);
+  expect(() => insertBetweenMarks('nothing', 'new', 'bench')).toThrow(RangeError);
 });
 
 test('Bench report: the text has the machine, the date and the commit', () => {
