@@ -34,6 +34,8 @@ export interface FeatureContext extends RouteContext {
   announced: AnnouncedKinds;
   version: string;
   periods: Periods;
+  /** what the core and the features bring to the documents */
+  contracts: Contract[];
 }
 
 /** Finds the committed items that features announce, by the kind of the announcement. */

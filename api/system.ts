@@ -75,7 +75,17 @@ export async function startSystem(options: SystemOptions) {
   const stream = createStream({ ...base, stats, resyncMs: periods.heal });
   processStats.countReaders(stream.readers);
   const announced = announcedKinds(store);
-  const core = { ...base, stream, clockGuard, readiness, watch: reports, announced, version, periods };
+  const core = {
+    ...base,
+    stream,
+    clockGuard,
+    readiness,
+    watch: reports,
+    announced,
+    version,
+    periods,
+    contracts: CONTRACTS,
+  };
   const retire = createRetire({ ingest, live, features });
   const mqttPort = () => source?.mqttPort ?? 0;
   await features.create(FEATURES, core).catch(async (error) => {

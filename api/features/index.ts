@@ -9,6 +9,7 @@ import type { Route } from '../http/route.ts';
 import type { Store } from '../store/index.ts';
 import { alarmsFeature } from './alarms/index.ts';
 import { annotationsFeature } from './annotations/index.ts';
+import { asyncApiFeature } from './asyncapi/index.ts';
 import { baselinesFeature } from './baselines/index.ts';
 import { changesFeature } from './changes/index.ts';
 import { credentialsFeature } from './credentials/index.ts';
@@ -30,6 +31,7 @@ import { sparkplugFeature } from './sparkplug/index.ts';
 export const FEATURES: Feature[] = [
   alarmsFeature,
   annotationsFeature,
+  asyncApiFeature,
   baselinesFeature,
   changesFeature,
   credentialsFeature,
