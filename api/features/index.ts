@@ -24,7 +24,7 @@ import { mappingsFeature } from './mappings/index.ts';
 import { parquetFeature } from './parquet/index.ts';
 import { prometheusFeature } from './prometheus/index.ts';
 import { queryFeature } from './query/index.ts';
-import { securityCheckFeature } from './security-check/index.ts';
+import { rolesFeature } from './roles/index.ts';
 import { sparkplugFeature } from './sparkplug/index.ts';
 
 /** A line switches its feature on. */
@@ -46,7 +46,7 @@ export const FEATURES: Feature[] = [
   parquetFeature,
   prometheusFeature,
   queryFeature,
-  securityCheckFeature,
+  rolesFeature,
   sparkplugFeature,
 ];
 
