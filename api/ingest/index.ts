@@ -12,7 +12,6 @@ import { createHandlers, createNoteLastSeen, MeasurementStore } from './handlers
 import type { SampleObserver } from './handlers/measurement-store.ts';
 import { createLateWriter, LateArrivalNotes, LateDayNotes } from './late-samples.ts';
 import { Outbox } from './outbox.ts';
-import { PastSamples } from './past-samples.ts';
 import { IngestPipeline, type Send } from './pipeline.ts';
 import { ReceiptTimes } from './receipt-times.ts';
 import { RefusalNotices } from './refusal-notices.ts';
@@ -24,14 +23,16 @@ import { createRetirement, Registry } from './registry/index.ts';
 import { createEvents, Statuses } from './registry/status.ts';
 import { createReplay } from './replay.ts';
 import { SampleWriter, type Series } from './sample-writer.ts';
-import { Submissions, type Submit, type SubmitBatches } from './submission.ts';
+import { Submissions, type Submit } from './submission.ts';
 import { type HandlerDeps, type OpenTopics, Topics } from './topics.ts';
 
 export { copyBytes } from './admission/index.ts';
 export { AwaitingRegistration, storeWaiting } from './awaiting-registration.ts';
 export { IngestEvents } from './events.ts';
 export { notReplayable, resultOf } from './ingest-result.ts';
+export { partitions } from './late-samples.ts';
 export { arrivalOf, refuseForbidden, toKept } from './pipeline.ts';
+export { sensorOf } from './registry/cache.ts';
 
 /** With a shorter limit, a single timed-out request would already count as an outage. */
 const STUCK_AFTER_MS = 1000;
@@ -90,15 +91,6 @@ export function createIngest(context: Context, deps: Deps) {
     handler: measurementHandler,
     identify: pipeline.identify,
   });
-  const pastSamples = new PastSamples({
-    store,
-    registry,
-    samples,
-    days,
-    retry,
-    clock: clockGuard,
-    publish,
-  });
   const { retire } = createRetirement({ registry, store: store.retirement, groups, clock });
   const { replay } = createReplay({ pipeline, clock });
 
@@ -107,17 +99,19 @@ export function createIngest(context: Context, deps: Deps) {
   return {
     handleMessage: pipeline.handleMessage,
     submit: ((submission) => submissions.submit(submission)) satisfies Submit,
-    submitBatches: ((submission, decode) =>
-      submissions.submitBatches(submission, decode)) satisfies SubmitBatches,
-    /** for the values of a submission */
-    emptyBatch: (receivedAt: number) => decoder.emptyBatch(receivedAt),
     replay,
     retire,
     find: (identity: Identity) => registry.find(identity),
     topics,
     descriptions: createDescriptions({ registry, births, isStuck, clock }),
-    /** writes samples of closed hours */
-    pastSamples,
+    /** for features that commit samples in their own way */
+    decoder,
+    submissions,
+    measurements,
+    registry,
+    samples,
+    days,
+    publish,
     /** Limits in epoch ms. Settles when the clock is right. */
     async acceptedTimes(): Promise<{ oldest: number; newest: number }> {
       const now = await clockGuard.now();

@@ -2,11 +2,11 @@ import { createReadStream } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import { MillraceError } from '../../../common/errors.ts';
-import type { Ingest } from '../../ingest/index.ts';
 import { type Imported, Importer, type Progress, type RefusedLine } from './importer.ts';
 import { LocalTimes } from './local-times.ts';
 import type { FileOptions } from './options.ts';
 import { readParquet } from './parquet.ts';
+import type { ImportTarget } from './past-samples.ts';
 import type { Rows } from './rows.ts';
 import { readCsv, readNdjson } from './text.ts';
 import { Zone } from './zones.ts';
@@ -57,14 +57,14 @@ interface RunOptions {
 
 /** @throws `bad_file` */
 export async function importFile(
-  ingest: Pick<Ingest, 'pastSamples' | 'acceptedTimes'>,
+  target: ImportTarget,
   { path, format }: { path: string; format: FileFormat },
   options: ImportOptions,
 ): Promise<Imported> {
-  if (format !== 'parquet') return importStream(ingest, { source: createReadStream(path), format }, options);
+  if (format !== 'parquet') return importStream(target, { source: createReadStream(path), format }, options);
   const file = await open(path);
   try {
-    return await importParquet(ingest, file, options);
+    return await importParquet(target, file, options);
   } finally {
     await file.close();
   }
@@ -72,27 +72,27 @@ export async function importFile(
 
 /** The caller opens and closes the file. @throws `bad_file` */
 export const importParquet = (
-  ingest: Pick<Ingest, 'pastSamples' | 'acceptedTimes'>,
+  target: ImportTarget,
   file: FileHandle,
   options: ImportOptions,
-): Promise<Imported> => importRows(ingest, readParquet(file, options), options);
+): Promise<Imported> => importRows(target, readParquet(file, options), options);
 
 /** Imports while the source arrives. @throws `bad_file` */
 export const importStream = (
-  ingest: Pick<Ingest, 'pastSamples' | 'acceptedTimes'>,
+  target: ImportTarget,
   { source, format }: { source: AsyncIterable<Buffer>; format: 'csv' | 'ndjson' },
   options: ImportOptions,
 ): Promise<Imported> =>
-  importRows(ingest, format === 'csv' ? readCsv(source, options) : readNdjson(source, options), options);
+  importRows(target, format === 'csv' ? readCsv(source, options) : readNdjson(source, options), options);
 
 async function importRows(
-  ingest: Pick<Ingest, 'pastSamples' | 'acceptedTimes'>,
+  target: ImportTarget,
   rows: AsyncIterable<Rows>,
   options: ImportOptions,
 ): Promise<Imported> {
   const importer = new Importer({
-    pastSamples: ingest.pastSamples,
-    times: await ingest.acceptedTimes(),
+    pastSamples: target.pastSamples,
+    times: await target.acceptedTimes(),
     options,
   });
   for await (const some of withTimes(rows, options)) {

@@ -10,11 +10,11 @@ import {
   type SensorBytes,
 } from '../../../schema/ids.ts';
 import { ruleOf, timeRefusal } from '../../ingest/decode/index.ts';
-import type { PastSamples } from '../../ingest/past-samples.ts';
 import type { Device, Sensor } from '../../ingest/registry/cache.ts';
 import type { Described } from '../../ingest/registry/index.ts';
 import type { ImportOptions } from './files.ts';
 import { BadTime } from './local-times.ts';
+import type { PastSamples } from './past-samples.ts';
 import { type Rows, readTime } from './rows.ts';
 import { SampleSeries } from './sample-series.ts';
 import { sortInTurns } from './sorting.ts';

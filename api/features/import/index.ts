@@ -2,6 +2,7 @@
 import { defineFeature } from '../../feature.ts';
 import { createConcurrencyLimit } from '../../http/index.ts';
 import { counted } from '../../observability/index.ts';
+import { createImportTarget } from './past-samples.ts';
 import { routes } from './routes.ts';
 import { SCHEMAS } from './schemas.ts';
 import { IMPORT_SETTINGS } from './settings.ts';
@@ -17,8 +18,9 @@ export const importFeature = defineFeature({
   settings: [IMPORT_SETTINGS],
   schemas: SCHEMAS,
   routes,
-  create: ({ config, metrics: { declare } }) => ({
+  create: ({ config, store, clockGuard, ingest, metrics: { declare } }) => ({
     deps: {
+      target: createImportTarget(ingest, { store, clock: clockGuard }),
       imports: createConcurrencyLimit(MAX_CONCURRENT_IMPORTS, BUSY),
       importedSamples: counted(
         declare.counter(

@@ -29,11 +29,13 @@ import {
   proposeOptions,
 } from './files.ts';
 import type { RefusedLine } from './importer.ts';
+import type { ImportTarget } from './past-samples.ts';
 import { SCHEMAS } from './schemas.ts';
 import { IMPORT_SETTINGS } from './settings.ts';
 import { chunksOf, withUpload } from './uploads.ts';
 
 type Deps = FeatureContext & {
+  target: ImportTarget;
   imports: ConcurrencyLimit;
   importedSamples: ReturnType<Metrics['declare']['counter']>;
 };
@@ -125,15 +127,15 @@ export const postProposal =
   };
 
 async function run(
-  { ingest, config }: Deps,
+  { target, config }: Deps,
   req: Request,
   format: (typeof FORMATS)[keyof typeof FORMATS],
   options: ImportOptions,
 ): Promise<Imported> {
-  if (format !== 'parquet') return importStream(ingest, { source: chunksOf(req), format }, options);
+  if (format !== 'parquet') return importStream(target, { source: chunksOf(req), format }, options);
   // A Parquet file is first stored as a whole, because its footer is at its end.
   return withUpload(req, { dataDir: config.dataDir, limit: config.of(IMPORT_SETTINGS).maxBytes }, (file) =>
-    importParquet(ingest, file, options),
+    importParquet(target, file, options),
   );
 }
 

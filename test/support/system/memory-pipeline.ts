@@ -123,6 +123,7 @@ export async function startMemoryPipeline(
 
   return {
     ...pipeline,
+    metrics: context.metrics,
     accept,
     keyOf,
 

@@ -11,6 +11,7 @@ import { createIngest } from '../../../ingest/index.ts';
 import { createContext, createLogger } from '../../../observability/index.ts';
 import { ingestSlots } from '../../index.ts';
 import { FILE_OPTIONS, formatOf, parseFileOptions } from '../files.ts';
+import { createImportTarget } from '../past-samples.ts';
 import { importOne, REFUSED_SUFFIX } from './import-one.ts';
 
 const FILE_FLAGS: Record<string, Flag & { type: 'text' }> = Object.fromEntries(
@@ -78,11 +79,12 @@ await runCommand(async () => {
   const database = await openDatabase(context, slots);
   const { store } = database;
   const ingest = createIngest(context, { ...database, ...slots });
+  const target = createImportTarget(ingest, { store, clock: database.clockGuard });
   try {
     await ingest.start();
     let refused = 0;
     for (const file of files) {
-      refused += await importOne(ingest, file, {
+      refused += await importOne(target, file, {
         flags,
         options,
         cql: config.cql,

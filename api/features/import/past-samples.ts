@@ -1,9 +1,9 @@
-import { forEachConcurrently } from '../../common/concurrency.ts';
-import type { ErrorCode } from '../../common/errors.ts';
-import { type Identity, identifySensor } from '../../schema/ids.ts';
-import { encodeHour } from '../../schema/packed/hour/encode-hour.ts';
-import { mergeSeries, type Series as Samples } from '../../schema/packed/series.ts';
-import { hourStatisticsOf } from '../../schema/packed/statistics.ts';
+import { forEachConcurrently } from '../../../common/concurrency.ts';
+import type { ErrorCode } from '../../../common/errors.ts';
+import { type Identity, identifySensor } from '../../../schema/ids.ts';
+import { encodeHour } from '../../../schema/packed/hour/encode-hour.ts';
+import { mergeSeries, type Series as Samples } from '../../../schema/packed/series.ts';
+import { hourStatisticsOf } from '../../../schema/packed/statistics.ts';
 import {
   bucketOf,
   dayOf,
@@ -12,17 +12,16 @@ import {
   isLate,
   MAX_SAMPLES_PER_HISTORY_ROW,
   yearOf,
-} from '../../schema/rules.ts';
-import type { ClockGuard } from '../store/clock-guard.ts';
-import type { SensorKey } from '../store/history/keys.ts';
-import type { HourRow } from '../store/history/reads.ts';
-import type { Store } from '../store/index.ts';
-import type { Retry } from '../store/sending/retry.ts';
-import type { Publish } from './index.ts';
-import { type LateDayNotes, partitions } from './late-samples.ts';
-import { type Device, type Sensor, sensorOf } from './registry/cache.ts';
-import type { Described, Registry } from './registry/index.ts';
-import type { SampleWriter, Series } from './sample-writer.ts';
+} from '../../../schema/rules.ts';
+import type { Ingest } from '../../ingest/index.ts';
+import { partitions, sensorOf } from '../../ingest/index.ts';
+import type { Device, Sensor } from '../../ingest/registry/cache.ts';
+import type { Described } from '../../ingest/registry/index.ts';
+import type { Series } from '../../ingest/sample-writer.ts';
+import type { ClockGuard } from '../../store/clock-guard.ts';
+import type { SensorKey } from '../../store/history/keys.ts';
+import type { HourRow } from '../../store/history/reads.ts';
+import type { Store } from '../../store/index.ts';
 
 /** written concurrently, of a device and of a sensor */
 const SENSORS_AT_ONCE = 8;
@@ -45,15 +44,12 @@ export class PastSamples {
   #deps;
 
   constructor(deps: {
-    store: Pick<Store, 'packed' | 'write'>;
-    registry: Registry;
-    samples: SampleWriter;
-    days: LateDayNotes;
-    retry: Retry;
+    ingest: Pick<Ingest, 'registry' | 'samples' | 'days' | 'publish'>;
+    store: Pick<Store, 'packed' | 'write' | 'retry'>;
     clock: ClockGuard;
-    publish: Publish;
   }) {
-    this.#deps = deps;
+    const { ingest, store, clock } = deps;
+    this.#deps = { ...ingest, store, clock, retry: store.retry };
   }
 
   /** Registers unknown sensors. `sensors`: type and unit by id or name. @throws `registration_limit` */
@@ -233,3 +229,11 @@ const newestOf = ({ known, times, values }: Series) => ({
   ts: Number(times.at(-1)),
   value: Number(values.at(-1)),
 });
+
+/** What an import needs of ingest. */
+export const createImportTarget = (ingest: Ingest, deps: { store: Store; clock: ClockGuard }) => ({
+  pastSamples: new PastSamples({ ...deps, ingest }),
+  acceptedTimes: ingest.acceptedTimes,
+});
+
+export type ImportTarget = ReturnType<typeof createImportTarget>;
