@@ -64,7 +64,7 @@ const API = {
   'api/observability/': ['api/store/'],
   // Opens the database of a process, with the check of its clock and the gauges.
   'api/database.ts': ['api/store/', 'api/observability/'],
-  // Credentials, permissions, tokens, sessions, TLS, limits of connections.
+  // Accounts, permissions, tokens, sessions, TLS, limits of connections.
   'api/access/': ['api/store/', 'api/observability/'],
   // Steps, leases and rounds of work behind ingest.
   'api/background/': ['api/store/'],
@@ -86,7 +86,7 @@ const API = {
     'api/live/',
   ],
   // The type of a feature, and what the core hands to it.
-  'api/feature.ts': ['api/store/', 'api/observability/', 'api/ingest/', 'api/http/'],
+  'api/feature.ts': ['api/store/', 'api/observability/', 'api/access/', 'api/ingest/', 'api/http/'],
   // Encodes samples and rows as Parquet or Arrow; answers of HTTP that are files.
   ...Object.fromEntries(
     SHARED_ROOMS.map((room, index) => [room, [...CORE, ...SHARED_ROOMS.slice(0, index)]]),
@@ -99,9 +99,15 @@ const API = {
     ]),
   ),
   // Creates, starts and stops the features of a process.
-  'api/running-features.ts': ['api/http/', 'api/ingest/', 'api/observability/', 'api/feature.ts'],
+  'api/running-features.ts': [
+    'api/http/',
+    'api/access/',
+    'api/ingest/',
+    'api/observability/',
+    'api/feature.ts',
+  ],
   // Retires a device in all rooms.
-  'api/retire.ts': ['api/access/', 'api/ingest/', 'api/live/', 'api/running-features.ts'],
+  'api/retire.ts': ['api/ingest/', 'api/live/', 'api/running-features.ts'],
   // The list of features.
   'api/features/index.ts': [
     'api/ingest/',
@@ -139,7 +145,7 @@ const API = {
     'api/running-features.ts',
     'api/retire.ts',
   ],
-  // The commands migrate, roles, drain and credentials. Commands of features are in the folders of the features.
+  // The commands migrate, roles and drain. Commands of features are in the folders of the features.
   'api/commands/': [
     'api/feature.ts',
     'api/features/index.ts',

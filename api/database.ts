@@ -1,6 +1,6 @@
 import type { Context } from './observability/index.ts';
 import type { Metrics } from './observability/metrics.ts';
-import { ClockGuard, connectStore, logSecurityProblems, type Store } from './store/index.ts';
+import { ClockGuard, connectStore, type Store } from './store/index.ts';
 import type { OpenStamps } from './store/sending/stamps.ts';
 
 /**
@@ -36,7 +36,6 @@ export async function openDatabase(
     openStamps,
     clock,
   });
-  await logSecurityProblems({ check: store.health.checkSecurity, username: config.cql.username, logger });
   const difference = deps.clockDifference ?? store.health.clockDifference;
   const clockGuard = new ClockGuard({ clock, difference, logger, periods: deps.comparing });
   store.stamps.trustClock(() => clockGuard.isTrusted);

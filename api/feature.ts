@@ -3,6 +3,8 @@ import type { Periods } from '../common/periods.ts';
 import type { Config } from '../common/settings/config.ts';
 import type { SettingsGroup } from '../common/settings/group.ts';
 import type { Identity } from '../schema/ids.ts';
+import type { FurtherTopics } from '../schema/topics.ts';
+import type { SignInDevice } from './access/accounts.ts';
 import type { Contract } from './http/contract/openapi.ts';
 import type { Operation } from './http/contract/operation.ts';
 import { bindRoutes } from './http/index.ts';
@@ -56,6 +58,10 @@ export interface RunningFeature {
   onCommitted?: Publish | undefined;
   /** Is called after the commit of a new device, in the process that registered it, and must return at once. */
   onRegistered?: (device: Device) => void;
+  /** Signs devices in at the embedded broker. One feature at most. */
+  signIn?: SignInDevice;
+  /** Is called before a device retires, and must succeed. True: the feature knew the device. */
+  onRetiring?: (identity: Identity) => Promise<boolean>;
   /** `device`: as it was registered; null: it was not. The retirement waits for this call. If it fails, a second retirement repeats it. */
   onRetired?: (identity: Identity, device: Device | null) => Promise<void> | void;
   /** Judges newest values before readers get them. */
@@ -90,7 +96,9 @@ export interface Feature extends Contract {
   announces?: (config: Config) => boolean;
   /** stamps the commits of the process; at most one feature has it */
   openStamps?: OpenStamps;
-  /** opens topics that ingest reads in addition to those of the contract */
+  /** topics that it adds to the contract; `topics` has their handler */
+  contractTopics?: FurtherTopics;
+  /** opens topics that ingest reads in addition to those of the core */
   topics?: OpenTopics;
   brokerRights?: (config: Pick<Config, 'of'>) => BrokerRights;
   /** finders of its own announced items, by the kind of the announcement */

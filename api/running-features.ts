@@ -1,4 +1,6 @@
+import { MillraceError, messageOf } from '../common/errors.ts';
 import type { Identity } from '../schema/ids.ts';
+import type { Accounts } from './access/accounts.ts';
 import type { Feature, FeatureContext, RunningFeature } from './feature.ts';
 import type { BoundRoute } from './http/serve.ts';
 import type { Stream } from './http/stream/index.ts';
@@ -10,22 +12,28 @@ import type { Beat } from './observability/heartbeat.ts';
 export class RunningFeatures {
   #running: RunningFeature[] = [];
 
-  /** @throws the error of the first feature that cannot be created, after the store is closed */
+  /** @throws the error of the first feature that cannot be created, with its name, after the features before it are stopped */
   async create(features: Feature[], core: FeatureContext) {
-    try {
-      for (const feature of features) this.#running.push(await feature.create(core));
-    } catch (error) {
-      await core.store.close();
-      throw error;
+    for (const { name, create } of features) {
+      try {
+        this.#running.push(await create(core));
+      } catch (error) {
+        await this.stop();
+        const message = `The feature ${name} cannot be created: ${messageOf(error)}`;
+        throw error instanceof MillraceError
+          ? new MillraceError(error.code, message, { cause: error })
+          : new Error(message, { cause: error });
+      }
     }
   }
 
   /** A feature without a listener costs nothing on the path of a message. */
-  listen(events: IngestEvents, stream: Stream) {
-    for (const { onCommitted, onRegistered, judge } of this.#running) {
+  listen({ events, stream, accounts }: { events: IngestEvents; stream: Stream; accounts: Accounts }) {
+    for (const { onCommitted, onRegistered, judge, signIn } of this.#running) {
       if (onCommitted) events.on('committed', onCommitted);
       if (onRegistered) events.on('registered', onRegistered);
       if (judge) stream.judgeBy(judge);
+      if (signIn) accounts.signInDevicesBy(signIn);
     }
   }
 
@@ -36,6 +44,12 @@ export class RunningFeatures {
   /** Adds the formats of features to a route of the core. */
   extend = (route: BoundRoute): BoundRoute =>
     this.#running.reduce((extended, { extend }) => extend?.(extended) ?? extended, route);
+
+  /** @returns whether a feature knew the device @throws the error of the first feature that failed */
+  async retiring(identity: Identity): Promise<boolean> {
+    const known = await Promise.all(this.#running.map(({ onRetiring }) => onRetiring?.(identity)));
+    return known.includes(true);
+  }
 
   /**
    * A second retirement repeats the step of each feature, but without the device. So a feature that fails must not keep the others from theirs.

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import { PERIODS_MS, type Periods } from '../common/periods.ts';
 import type { Config } from '../common/settings/config.ts';
-import { Accounts, createCredentialService } from './access/credentials/index.ts';
 import type { Rate } from './access/http/rate-limits.ts';
+import { Accounts } from './access/index.ts';
 import { createTls } from './access/tls/index.ts';
 import { openDatabase } from './database.ts';
 import { announcedKinds, CONTRACTS, FEATURES, ingestSlots } from './features/index.ts';
@@ -49,7 +49,7 @@ export async function startSystem(options: SystemOptions) {
   const events = new IngestEvents();
   const ingest = createIngest(context, { store, clockGuard, ...slots, ...events.callbacks });
   const { handleMessage, processStats, progress } = ingest;
-  const accounts = new Accounts({ store: store.credentials, mqtt: config.mqtt });
+  const accounts = new Accounts(config.mqtt);
   const source = receives
     ? openSource(context, { tls: tls.mqtt, handleMessage, ingest, accounts, periods, onFatal })
     : null;
@@ -77,17 +77,14 @@ export async function startSystem(options: SystemOptions) {
   processStats.countReaders(stream.readers);
   const announced = announcedKinds(store);
   const core = { ...base, stream, clockGuard, readiness, watch: reports, announced, version, periods };
-  const credentials = createCredentialService({
-    store: store.credentials,
-    clock,
-    installation: config.mqtt.username,
-    onChange: async (device) => source?.recheck(device),
-  });
-  const retire = createRetire({ ingest, credentials, live, features });
+  const retire = createRetire({ ingest, live, features });
   const mqttPort = () => source?.mqttPort ?? 0;
-  await features.create(FEATURES, core);
-  features.listen(events, stream);
-  const deps = { features, credentials, retire, stats, stream, unwatchedTime, mqttPort };
+  await features.create(FEATURES, core).catch(async (error) => {
+    await store.close();
+    throw error;
+  });
+  features.listen({ events, stream, accounts });
+  const deps = { features, retire, stats, stream, unwatchedTime, mqttPort };
   const http = createHttp(core, { ...deps, contracts: CONTRACTS, tls: tls.http });
 
   /** No new message is accepted, unsettled messages are settled, and HTTP clients get their answers. */

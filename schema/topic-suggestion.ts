@@ -1,16 +1,10 @@
 import { identifyDevice } from './ids.ts';
-import { EDGE_FILTERS } from './sparkplug-topics.ts';
-import { KINDS, OWN_TOPICS, parseTopic } from './topics.ts';
+import { type FurtherTopics, KINDS, OWN_TOPICS } from './topics.ts';
 
 const MAX_CHARACTERS = 256;
 const MAX_LEVELS = 8;
 
 const ANY = '+';
-
-/** Level by level. If several topics of the contract are equally close, the first is suggested. */
-const PATTERNS = [...KINDS.map((kind) => `${OWN_TOPICS}${ANY}/${kind}`), ...EDGE_FILTERS].map((filter) =>
-  filter.split('/'),
-);
 
 /** Unlikely as names of devices. In place of a name, they count as misplaced. */
 const RESERVED = new Set([...OWN_TOPICS.split('/'), ...KINDS]);
@@ -25,17 +19,20 @@ const MAX_COST = 4;
 
 type Change = { cost: number; levels: string[] };
 
-/** Names of devices, groups and nodes stay unchanged. @returns null: no topic is close */
-export function suggestTopic(topic: string): string | null {
+/**
+ * Names of devices, groups and nodes stay unchanged. If several topics of the contract are equally close, the first is suggested.
+ * @returns null: no topic is close
+ */
+export function suggestTopic(topic: string, contract: FurtherTopics): string | null {
   const levels = topic.split('/', MAX_LEVELS + 1);
-  if (topic.length > MAX_CHARACTERS || levels.length > MAX_LEVELS || parseTopic(topic)) return null;
+  if (topic.length > MAX_CHARACTERS || levels.length > MAX_LEVELS || contract.parse(topic)) return null;
   let best: Change | null = null;
-  for (const pattern of PATTERNS) {
-    best = nearestChange(levels, pattern, best === null ? MAX_COST : best.cost - 1, false) ?? best;
+  for (const filter of contract.filters) {
+    best = nearestChange(levels, filter.split('/'), best === null ? MAX_COST : best.cost - 1, false) ?? best;
   }
   if (best === null) return null;
   const suggested = best.levels.join('/');
-  const device = parseTopic(suggested)?.device;
+  const device = contract.parse(suggested)?.device;
   return device !== undefined && identifyDevice(device) ? suggested : null;
 }
 

@@ -1,48 +1,48 @@
-// The contract has the topics of Sparkplug even where no feature reads them, because a misspelled topic gets its suggestion from it.
-import { isBirth, isDeath, parseSparkplugTopic, type SparkplugTopic } from './sparkplug-topics.ts';
-
 export const KINDS = ['measurements', 'birth', 'status'] as const;
 
 type Kind = (typeof KINDS)[number];
 
 export const OWN_TOPICS = 'iot/v1/';
 
-export type OwnTopic = { device: string; kind: Kind; sender?: undefined; isBarrier?: undefined };
-
-export type EdgeTopic = {
+/** A topic that ingest reads. */
+export interface Topic {
+  kind: string;
+  /** name or id; empty: the payload names the device */
   device: string;
-  kind: 'sparkplug';
-  sparkplug: SparkplugTopic;
-  /** the edge node, which sends for its devices: they share its account, and one sequence of messages */
-  sender: string;
-  /** later messages of the sender wait for this one */
-  isBarrier: boolean;
-};
+  /** Name or id of the device that sends it, if this is another one. Its account may publish, and its messages share one queue. */
+  sender?: string;
+  /** Later messages of the queue wait for this one. */
+  isBarrier?: boolean;
+}
 
-export type Topic = OwnTopic | EdgeTopic;
+export interface OwnTopic extends Topic {
+  kind: Kind;
+}
 
-/** Null: the topic is outside the contract. */
-export const parseTopic = (topic: string): Topic | null =>
-  topic.startsWith(OWN_TOPICS) ? parseOwn(topic) : parseEdge(topic);
-
-/** The name of a device may contain any character but the slash, which separates levels in MQTT. */
-function parseOwn(topic: string): OwnTopic | null {
+/** Null: the topic is not one of the core. The name of a device may contain any character but the slash, which separates levels in MQTT. */
+export function parseTopic(topic: string): OwnTopic | null {
+  if (!topic.startsWith(OWN_TOPICS)) return null;
   const slash = topic.indexOf('/', OWN_TOPICS.length);
   if (slash < 0) return null;
   const kind = topic.slice(slash + 1) as Kind;
   return KINDS.includes(kind) ? { device: topic.slice(OWN_TOPICS.length, slash), kind } : null;
 }
 
-/** In Millrace a device of an edge node has the name `group/node/device`, the node itself `group/node`. */
-function parseEdge(topic: string): EdgeTopic | null {
-  const sparkplug = parseSparkplugTopic(topic);
-  if (!sparkplug) return null;
-  const { node, device, type } = sparkplug;
+/** Topics that a feature adds to those of the core. Each names the device, so that only its account may publish on it. */
+export interface FurtherTopics {
+  parse: (topic: string) => Topic | null;
+  filters: string[];
+}
+
+/** The topics of the core and of `further`. */
+export function topicContract(further: FurtherTopics[]): FurtherTopics {
   return {
-    device: device === null ? node : `${node}/${device}`,
-    kind: 'sparkplug',
-    sparkplug,
-    sender: node,
-    isBarrier: isBirth(type) || isDeath(type),
+    filters: [...KINDS.map((kind) => `${OWN_TOPICS}+/${kind}`), ...further.flatMap(({ filters }) => filters)],
+    parse: further.reduce<FurtherTopics['parse']>(
+      (before, { parse }) =>
+        (topic) =>
+          before(topic) ?? parse(topic),
+      parseTopic,
+    ),
   };
 }

@@ -49,6 +49,7 @@ export async function drainSession(deps: {
   let receivedAt = performance.now();
   const subscriber = createSubscriber({
     mqtt,
+    parseTopic: ingest.topics.contract.parse,
     presence: null,
     subscriptions: ingest.topics.subscriptions,
     handleMessage: async (message) => {

@@ -1,6 +1,7 @@
 import type { Config } from '../../common/settings/config.ts';
 import type { SettingsGroup } from '../../common/settings/group.ts';
 import { SETTINGS, type Setting } from '../../common/settings/schema.ts';
+import { topicContract } from '../../schema/topics.ts';
 import type { AnnouncedKinds, Feature } from '../feature.ts';
 import type { Contract } from '../http/contract/openapi.ts';
 import { CORE_CONTRACT } from '../http/index.ts';
@@ -10,6 +11,7 @@ import { alarmsFeature } from './alarms/index.ts';
 import { annotationsFeature } from './annotations/index.ts';
 import { baselinesFeature } from './baselines/index.ts';
 import { changesFeature } from './changes/index.ts';
+import { credentialsFeature } from './credentials/index.ts';
 import { deadLettersFeature } from './dead-letters/index.ts';
 import { exportFeature } from './export/index.ts';
 import { firstSightFeature } from './first-sight/index.ts';
@@ -21,6 +23,7 @@ import { mappingsFeature } from './mappings/index.ts';
 import { parquetFeature } from './parquet/index.ts';
 import { prometheusFeature } from './prometheus/index.ts';
 import { queryFeature } from './query/index.ts';
+import { securityCheckFeature } from './security-check/index.ts';
 import { sparkplugFeature } from './sparkplug/index.ts';
 
 /** A line switches its feature on. */
@@ -29,6 +32,7 @@ export const FEATURES: Feature[] = [
   annotationsFeature,
   baselinesFeature,
   changesFeature,
+  credentialsFeature,
   deadLettersFeature,
   exportFeature,
   firstSightFeature,
@@ -40,6 +44,7 @@ export const FEATURES: Feature[] = [
   parquetFeature,
   prometheusFeature,
   queryFeature,
+  securityCheckFeature,
   sparkplugFeature,
 ];
 
@@ -66,6 +71,10 @@ export const ALL_SETTINGS: Record<string, Setting> = Object.assign(
   ...SETTINGS_GROUPS.map(({ settings }) => settings),
 );
 
+/** The topics of the core and of features. */
+export const contractTopics = () =>
+  topicContract(FEATURES.flatMap(({ contractTopics }) => contractTopics ?? []));
+
 /**
  * The parts of features that the database and ingest need. A command that stores messages needs them too, because what it commits must also
  * reach the features.
@@ -73,6 +82,7 @@ export const ALL_SETTINGS: Record<string, Setting> = Object.assign(
 export const ingestSlots = (config: Config) => ({
   openStamps: FEATURES.find(({ openStamps }) => openStamps)?.openStamps,
   topics: FEATURES.flatMap(({ topics }) => topics ?? []),
+  contract: contractTopics(),
   isAnnounced: FEATURES.some(({ announces }) => announces?.(config)),
 });
 

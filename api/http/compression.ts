@@ -13,10 +13,10 @@ const BROTLI_QUALITY = 4;
 const TYPES = /^application\/(?:(?:[\w.-]+\+)?json|x-ndjson)\b|^text\/csv\b/i;
 
 /**
- * Answers under `credentials` and `session` contain a secret next to texts that the client chose, so their compressed length would reveal
- * the secret (BREACH). `stream` compresses its events itself, by `compressEvents`.
+ * Answers under `session` contain a secret next to texts that the client chose, so their compressed length would reveal the secret
+ * (BREACH). Other answers with a secret set `Cache-Control: no-transform`. `stream` compresses its events itself, by `compressEvents`.
  */
-const EXCLUDED = /^\/api\/v1\/(?:credentials|session|stream)(?:\/|$)/i;
+const EXCLUDED = /^\/api\/v1\/(?:session|stream)(?:\/|$)/i;
 
 /** With brotli or gzip, as `Accept-Encoding` allows. `types`: content types that are compressed. */
 export function compressAnswers(types: RegExp = TYPES): RequestHandler {

@@ -3,7 +3,7 @@ import { MillraceError } from '../../common/errors.ts';
 import { identifyDevice, uuidText } from '../../schema/ids.ts';
 import { bucketOf } from '../../schema/rules.ts';
 import type { Metrics } from '../observability/metrics.ts';
-import type { DeadLetter, DeadLetterWrites, Refusals } from '../store/dead-letters/writes.ts';
+import type { DeadLetter, DeadLetterStore, Refusals } from '../store/dead-letters.ts';
 import { storedForm } from '../store/index.ts';
 import type { Retry } from '../store/sending/retry.ts';
 import type { Outbox } from './outbox.ts';
@@ -16,7 +16,7 @@ import type { Registry } from './registry/index.ts';
  * minute has counts only.
  */
 export function createDeadLetterBox(deps: {
-  store: DeadLetterWrites;
+  store: Pick<DeadLetterStore, 'write'>;
   registry: Registry;
   retry: Retry;
   notices: RefusalNotices;

@@ -1,5 +1,6 @@
 import type { Identity } from '../../schema/ids.ts';
 import { DAY_MS } from '../../schema/rules.ts';
+import { type FurtherTopics, topicContract } from '../../schema/topics.ts';
 import { type Context, ProcessStats } from '../observability/index.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { ClockGuard } from '../store/clock-guard.ts';
@@ -46,6 +47,8 @@ type Deps = {
   isAnnounced: boolean;
   /** of features; default: only the topics of the contract are read */
   topics?: OpenTopics[];
+  /** default: only the topics of the core */
+  contract?: FurtherTopics;
   /** default: does nothing */
   send?: Send;
   /** live changes; default: does nothing */
@@ -108,10 +111,8 @@ export function createIngest(context: Context, deps: Deps) {
     decoder,
     submissions,
     measurements,
-    registry,
-    samples,
-    days,
-    publish,
+    /** for a feature that writes samples of closed hours */
+    writing: { registry, samples, days, publish, clock: clockGuard },
     /** Limits in epoch ms. Settles when the clock is right. */
     async acceptedTimes(): Promise<{ oldest: number; newest: number }> {
       const now = await clockGuard.now();
@@ -201,7 +202,10 @@ function createPath(context: Context, deps: Deps, historyMs: number) {
     database: { session: store.write.session, retry },
     send,
   };
-  const topics = new Topics((deps.topics ?? []).map((open) => open(context, handlerDeps)));
+  const topics = new Topics(
+    (deps.topics ?? []).map((open) => open(context, handlerDeps)),
+    deps.contract ?? topicContract([]),
+  );
   const { measurements: measurementHandler, handlers } = createHandlers(context, handlerDeps, topics.readers);
   const pipeline = new IngestPipeline(context, {
     admission,

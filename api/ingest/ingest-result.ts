@@ -1,6 +1,6 @@
 import { MillraceError } from '../../common/errors.ts';
 import type { MeasurementCounts } from '../observability/process-stats.ts';
-import type { Refusals } from '../store/dead-letters/writes.ts';
+import type { Refusals } from '../store/dead-letters.ts';
 import type { MessageBatch } from './decode/message-batch.ts';
 import { refusalOf } from './decode/refusals.ts';
 

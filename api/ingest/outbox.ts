@@ -1,5 +1,5 @@
 import { bucketOf } from '../../schema/rules.ts';
-import type { StoredDeadLetter } from '../store/dead-letters/dead-letter.ts';
+import type { StoredDeadLetter } from '../store/dead-letters.ts';
 import type { DeviceEvent } from '../store/events.ts';
 import type { OutboxStore } from '../store/outbox.ts';
 

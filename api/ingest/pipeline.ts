@@ -3,10 +3,10 @@ import type { Logger } from 'pino';
 import { MillraceError, type Refusal } from '../../common/errors.ts';
 import type { Config } from '../../common/settings/config.ts';
 import { brokenNameRule, type Identity, identifyDevice } from '../../schema/ids.ts';
-import { parseTopic } from '../../schema/topics.ts';
+import type { Topic } from '../../schema/topics.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { ProcessStats } from '../observability/process-stats.ts';
-import type { Refusals } from '../store/dead-letters/writes.ts';
+import type { Refusals } from '../store/dead-letters.ts';
 import type { Retry } from '../store/sending/retry.ts';
 import { type Admission, type Handling, isBarrier, queueKeyOf } from './admission/index.ts';
 import type { DeadLetterBox } from './dead-letter-box.ts';
@@ -15,7 +15,7 @@ import type { Handler, Handlers, Kept } from './handlers/index.ts';
 import { type IngestResult, ONE_REFUSED } from './ingest-result.ts';
 import type { Receipt } from './receipt-times.ts';
 import type { RefusalNotices } from './refusal-notices.ts';
-import type { Route, Topics } from './topics.ts';
+import type { Topics } from './topics.ts';
 
 /**
  * The QoS is 0. It does nothing while no broker is connected. `waited`: ms since the commit of the oldest value, only
@@ -25,8 +25,8 @@ export type Send = (topic: string, payload: Buffer, retain?: boolean, waited?: n
 
 export interface Message {
   topic: string;
-  /** as `parseTopic` reads it; null: the contract does not have the topic */
-  route: Route | null;
+  /** as `Topics.contract` reads it; null: the contract does not have the topic */
+  route: Topic | null;
   /** a payload from `PayloadMemory`, because the byte budget counts all memory that a payload keeps alive */
   payload: Buffer;
   /** content type of MQTT 5 */
@@ -99,7 +99,7 @@ export type HandleMessage = (message: Message) => Promise<Outcome>;
 const MAX_IDENTITIES = 100_000;
 
 /** `handle` or `replay` of a handler. `identity` is null if the handler finds the device itself. */
-type Step<M, T> = (handler: Handler, message: M, route: Route, identity: Identity | null) => Promise<T>;
+type Step<M, T> = (handler: Handler, message: M, route: Topic, identity: Identity | null) => Promise<T>;
 
 const HANDLE: Step<Message, Outcome> = (handler, message, route, identity) =>
   handler.handle(message, route, identity);
@@ -184,7 +184,7 @@ export class IngestPipeline {
    * Stores the refused elements of an earlier message. A second replay writes the same rows. `route`: of `routeOf`
    * @throws with the code that refuses the whole message
    */
-  replay(kept: Omit<Kept, 'now'>, route: Route, now: number): Promise<IngestResult> {
+  replay(kept: Omit<Kept, 'now'>, route: Topic, now: number): Promise<IngestResult> {
     const handler = this.#deps.handlers.get(route.kind) as Handler;
     return this.#deps.admission.admit(
       { payload: kept.payload, receivedAt: now },
@@ -193,8 +193,8 @@ export class IngestPipeline {
   }
 
   /** null: neither the contract nor a feature has the topic */
-  routeOf = (topic: string): Route | null => {
-    const route = parseTopic(topic) ?? this.#deps.topics.match(topic);
+  routeOf = (topic: string): Topic | null => {
+    const route = this.#deps.topics.contract.parse(topic) ?? this.#deps.topics.match(topic);
     return route && this.#deps.handlers.has(route.kind) ? route : null;
   };
 
@@ -218,14 +218,14 @@ export class IngestPipeline {
     return Promise.resolve('unknown_topic');
   }
 
-  #findRoute({ route, topic }: Message): Route | null {
+  #findRoute({ route, topic }: Message): Topic | null {
     return route ?? this.#deps.topics.match(topic);
   }
 
   /** Waits for earlier births and statuses of the device. @throws `bad_id`, `too_large`, and the errors of the handler */
   #route<M extends Pick<Message, 'payload'>, T>(
     message: M,
-    route: Route,
+    route: Topic,
     handler: Handler,
     step: Step<M, T>,
   ): Promise<T> {
@@ -241,7 +241,7 @@ export class IngestPipeline {
     );
   }
 
-  #identityOf({ device }: Route): Identity {
+  #identityOf({ device }: Topic): Identity {
     const identity = this.identify(device);
     if (identity) return identity;
     throw new MillraceError('bad_id', `the device in its topic ${brokenNameRule(device)}`);

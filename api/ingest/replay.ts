@@ -1,4 +1,4 @@
-import type { StoredDeadLetter } from '../store/dead-letters/dead-letter.ts';
+import type { StoredDeadLetter } from '../store/dead-letters.ts';
 import { type IngestResult, notReplayable, resultOrRefusal } from './ingest-result.ts';
 import type { IngestPipeline } from './pipeline.ts';
 

@@ -1,4 +1,4 @@
-import type { Topic } from '../../schema/topics.ts';
+import type { FurtherTopics, Topic } from '../../schema/topics.ts';
 import type { Context } from '../observability/index.ts';
 import type { Retry } from '../store/sending/retry.ts';
 import type { Session } from '../store/sending/session.ts';
@@ -8,19 +8,6 @@ import type { DeadLetterBox } from './dead-letter-box.ts';
 import type { MessageDecoder } from './decode/index.ts';
 import type { Devices, Handler, MeasurementStore } from './handlers/index.ts';
 import type { Message, Send } from './pipeline.ts';
-
-/** A topic outside the contract, as a feature reads it. */
-export interface FeatureTopic {
-  kind: string;
-  /** name or id; empty: the payload names the device */
-  device: string;
-  /** Name or id of the device that sends it, if this is another one. Its account may publish, and its messages share one queue. */
-  sender?: string;
-  /** Later messages of the queue wait for this one. */
-  isBarrier?: boolean;
-}
-
-export type Route = Topic | FeatureTopic;
 
 /** The parts of ingest that a handler may use, also one of a feature. */
 export interface HandlerDeps {
@@ -88,8 +75,8 @@ export interface TopicReader {
   handler: Handler;
   /** false: this process only replays its messages (default true) */
   isLive?: boolean;
-  /** Recognizes topics that the contract does not have. Missing: `parseTopic` recognizes its topics. */
-  match?: (topic: string) => FeatureTopic | null;
+  /** Recognizes topics outside the contract. */
+  match?: (topic: string) => Topic | null;
   subscriptions?: Subscriptions;
   presence?: PresenceMessages | undefined;
   /** of device accounts at the embedded broker, in addition to the topics of the contract */
@@ -108,11 +95,13 @@ const NO_TOPIC = () => null;
 /** The topics of all features. */
 export class Topics {
   readers;
+  contract;
   /** For a topic outside the contract. The first reader that matches is used. */
-  match: (topic: string) => FeatureTopic | null;
+  match: (topic: string) => Topic | null;
 
-  constructor(readers: TopicReader[]) {
+  constructor(readers: TopicReader[], contract: FurtherTopics) {
     this.readers = readers;
+    this.contract = contract;
     const [first = NO_TOPIC, ...others] = readers.flatMap(({ match }) => match ?? []);
     this.match =
       others.length === 0

@@ -1,5 +1,5 @@
 import type { Periods } from '../../common/periods.ts';
-import type { Accounts } from '../access/credentials/accounts.ts';
+import type { Accounts } from '../access/accounts.ts';
 import type { OwnCertificate } from '../access/tls/certificate-reload.ts';
 import type { Ingest } from '../ingest/index.ts';
 import type { HandleMessage } from '../ingest/pipeline.ts';
@@ -33,6 +33,7 @@ export function createMessageSource(
   const source = mqtt.url
     ? createSubscriber({
         mqtt,
+        parseTopic: topics.contract.parse,
         presence: topics.presence,
         subscriptions: topics.subscriptions,
         handleMessage,
@@ -46,7 +47,6 @@ export function createMessageSource(
         mqtt,
         tls,
         accounts,
-        recheckMs: periods.recheck,
         topics,
         maxMessageBytes: config.ingest.maxMessageBytes,
         handleMessage,
@@ -63,8 +63,6 @@ export function createMessageSource(
 
     send: (topic: string, payload: Buffer, retain?: boolean, waited?: number) =>
       source.send(topic, payload, retain, waited),
-
-    recheck: (deviceId: string) => source.recheck(deviceId),
 
     /** Settles unsettled messages if possible, and leaves the others unacknowledged. */
     async stop() {

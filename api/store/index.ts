@@ -5,9 +5,7 @@ import { dialectOf } from '../../schema/migrate/cluster.ts';
 import { DIALECTS, type Dialect } from '../../schema/migrate/files.ts';
 import { checkSchema } from '../../schema/migrate/installation.ts';
 import { connect } from './connect.ts';
-import { createCredentialStore } from './credentials.ts';
-import { createDeadLetterReads } from './dead-letters/reads.ts';
-import { createDeadLetterWrites } from './dead-letters/writes.ts';
+import { createDeadLetterStore } from './dead-letters.ts';
 import { createFleet } from './devices/index.ts';
 import { createEventStore } from './events.ts';
 import { createLateDays, createLeaseStore, createPackProgress } from './history/progress.ts';
@@ -23,7 +21,6 @@ import { createProcessStore } from './processes.ts';
 import type { OnBrokenRule } from './query-rule-tracker.ts';
 import { createRegistryStore } from './registry/index.ts';
 import { createRetirementStore } from './registry/retirement.ts';
-import { createSecurityCheck } from './security-check.ts';
 import { readBatchLimits } from './sending/batch-limits.ts';
 import { CongestionWindow, Permits } from './sending/congestion-window.ts';
 import { Retry } from './sending/retry.ts';
@@ -36,13 +33,12 @@ import { createWatchedTimeStore } from './watched-time.ts';
 
 export { ClockGuard } from './clock-guard.ts';
 export { float64, int32, int64 } from './cql-encoding.ts';
-export { compareDeadLetterIds } from './dead-letters/dead-letter.ts';
-export { addCodes, hoursOf, storedForm } from './dead-letters/writes.ts';
+export { storedForm } from './dead-letters.ts';
+export { iterateGroups } from './devices/group-iterator.ts';
 export { eventId, parseEventId } from './events.ts';
 export { createLeaseStore } from './history/progress.ts';
 export { createLateArrivals } from './late-arrivals.ts';
 export { allParts } from './measurements/rows.ts';
-export { logSecurityProblems } from './security-check.ts';
 export { Retry } from './sending/retry.ts';
 export { firstIdOf, newTimeId, parseTimeId, timeOfId } from './time-ids.ts';
 export {
@@ -104,7 +100,6 @@ export async function connectStore(options: {
     dialect,
     // With ScyllaDB a batch has rows of one partition only, so these limits do not apply: see `replicasOf`.
     batchLimits: dialect === DIALECTS.scylla ? undefined : await readBatchLimits(client),
-    role: cql.username,
     isAuthenticated: () => isAuthenticated,
   });
 }
@@ -115,7 +110,6 @@ export function createStore(deps: {
   dialect: Dialect;
   batchLimits?: BatchLimits;
   retention: Pick<Config['retention'], 'latestGroups'>;
-  role?: string;
   /** whether a node has asked for credentials */
   isAuthenticated: () => boolean;
   /** largest congestion window; default: unbounded */
@@ -133,7 +127,6 @@ export function createStore(deps: {
     dialect,
     batchLimits,
     retention,
-    role,
     isAuthenticated,
     maxInFlight = Number.POSITIVE_INFINITY,
     observe,
@@ -177,12 +170,11 @@ export function createStore(deps: {
     devices: createRegistryStore(reading),
     events: createEventStore(reading),
     retirement: createRetirementStore(reading),
-    credentials: createCredentialStore(reading, retention.latestGroups),
-    deadLetters: { ...createDeadLetterReads(reading), ...createDeadLetterWrites(ingest) },
+    deadLetters: createDeadLetterStore({ reading, ingest }),
     fleet: createFleet({ session: reading, groups: retention.latestGroups, clock, onStaleIndex }),
     health: {
       ...createHealth(reading, clock),
-      checkSecurity: createSecurityCheck({ session: reading, role, isAuthenticated }),
+      isAuthenticated,
       nodes: () => nodesOf(client),
       pressure: () => ({
         in_flight: permits.inUse,

@@ -1,13 +1,14 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import pino from 'pino';
+import { Accounts } from '../../api/access/accounts.ts';
 import { ByteBudget } from '../../api/ingest/admission/byte-budget.ts';
 import type { Message, Outcome } from '../../api/ingest/pipeline.ts';
 import { createBroker } from '../../api/mqtt/embedded/index.ts';
 import { createMetrics } from '../../api/observability/metrics.ts';
 import type { ErrorCode, Refusal } from '../../common/errors.ts';
 import { readSettings } from '../../common/settings/index.ts';
+import { topicContract } from '../../schema/topics.ts';
 import { useCleanUps } from '../support/clean-ups.ts';
-import { everybodyMayConnect } from '../support/credentials.ts';
 import { bytesOf, connectPacket, connectRaw, openRaw } from '../support/mqtt/raw-client.ts';
 import { until } from '../support/until.ts';
 
@@ -30,8 +31,8 @@ beforeEach(async () => {
   const { mqtt } = readSettings({ MQTT_PORT: '0' }, { envFile: '' });
   const broker = createBroker({
     mqtt,
-    ...everybodyMayConnect(mqtt),
-    topics: { presence: null, readRules: [] },
+    accounts: new Accounts(mqtt),
+    topics: { presence: null, readRules: [], contract: topicContract([]) },
     maxMessageBytes: MAX_MESSAGE_BYTES,
     handleMessage: (message) => settle(message),
     room: new ByteBudget(1024 * 1024),

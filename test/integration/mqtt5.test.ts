@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process';
 import { beforeAll, expect, test } from '@jest/globals';
 import type { IClientPublishOptions, MqttClient } from 'mqtt';
 import mqtt from 'mqtt';
-import { useCredentials } from '../support/credentials.ts';
 import { readMetric } from '../support/metrics.ts';
 import { useTestSystem } from '../support/system/use.ts';
 
@@ -17,12 +16,17 @@ const system = useTestSystem({
     AUTO_REGISTER_MAX: '2',
   },
 });
-const credentials = useCredentials(system);
 let device: MqttClient;
 beforeAll(async () => {
-  device = await connect('desk', await credentials.issue('desk'));
+  device = await connect('desk', await issue('desk'));
   system.beforeStop(() => device.endAsync(true));
 });
+
+/** @returns the secret of a new account */
+async function issue(account: string): Promise<string> {
+  const answer = await system.post('/credentials', { account });
+  return (await answer.json()).secret;
+}
 
 const connect = (username: string, password: string) =>
   mqtt.connectAsync(system.mqttUrl, { protocolVersion: 5, reconnectPeriod: 0, username, password });
@@ -115,7 +119,7 @@ test('MQTT 5 client: publishes with QoS 1 on a topic of another device: PUBACK 0
 });
 
 test('MQTT 5 client: publishes with QoS 0 on a topic of another device: DISCONNECT 0x87, because QoS 0 has no acknowledgement', async () => {
-  const lamp = await connect('lamp', await credentials.issue('lamp'));
+  const lamp = await connect('lamp', await issue('lamp'));
   const code: Promise<number | undefined> = new Promise((resolve) =>
     lamp.on('disconnect', ({ reasonCode }) => resolve(reasonCode)),
   );
@@ -148,7 +152,7 @@ test('MQTT 5 client: connects with a wrong password: CONNACK 0x87', async () => 
 });
 
 test('MQTT 5 client: its credential is revoked: DISCONNECT 0x87', async () => {
-  const lamp = await connect('bulb', await credentials.issue('bulb'));
+  const lamp = await connect('bulb', await issue('bulb'));
   const code: Promise<number | undefined> = new Promise((resolve) =>
     lamp.on('disconnect', ({ reasonCode }) => resolve(reasonCode)),
   );

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import type { Refusals } from '../../api/store/dead-letters/writes.ts';
+import type { Refusals } from '../../api/store/dead-letters.ts';
 import { readDeadLetters } from '../support/dead-letters.ts';
 import { expectProblem, send } from '../support/http/index.ts';
 import { startTestSystem } from '../support/system/index.ts';

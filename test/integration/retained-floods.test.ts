@@ -2,12 +2,13 @@ import { once } from 'node:events';
 import { Writable } from 'node:stream';
 import { beforeEach, expect, test } from '@jest/globals';
 import pino from 'pino';
+import { Accounts } from '../../api/access/accounts.ts';
 import { ByteBudget } from '../../api/ingest/admission/byte-budget.ts';
 import { type Broker, createBroker } from '../../api/mqtt/embedded/index.ts';
 import { createMetrics } from '../../api/observability/metrics.ts';
 import { readSettings } from '../../common/settings/index.ts';
+import { topicContract } from '../../schema/topics.ts';
 import { useCleanUps } from '../support/clean-ups.ts';
-import { everybodyMayConnect } from '../support/credentials.ts';
 import { connectRaw, type RawClient } from '../support/mqtt/raw-client.ts';
 import { until } from '../support/until.ts';
 
@@ -32,8 +33,8 @@ beforeEach(async () => {
   const { mqtt } = readSettings({ MQTT_PORT: '0' }, { envFile: '' });
   broker = createBroker({
     mqtt,
-    ...everybodyMayConnect(mqtt),
-    topics: { presence: null, readRules: [] },
+    accounts: new Accounts(mqtt),
+    topics: { presence: null, readRules: [], contract: topicContract([]) },
     maxMessageBytes: 4096,
     handleMessage: async () => 'accepted',
     room: new ByteBudget(1024 * 1024),

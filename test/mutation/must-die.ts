@@ -205,16 +205,16 @@ export const MUST_DIE: Known[] = [
   },
   // Credentials.
   {
-    file: 'api/access/credentials/topic-permissions.ts',
+    file: 'api/access/topic-permissions.ts',
     before: '!WILDCARD.test(device) && (speaksFor',
     after: '(speaksFor',
-    test: 'test/unit/access/credentials/topic-permissions.test.ts',
+    test: 'test/unit/access/topic-permissions.test.ts',
   },
   {
-    file: 'api/access/credentials/accounts.ts',
+    file: 'api/access/accounts.ts',
     before: 'if (window) window.count++;',
     after: '',
-    test: 'test/unit/access/credentials/accounts.test.ts',
+    test: 'test/unit/access/accounts.test.ts',
   },
   // Faults of the simulator.
   {
@@ -230,10 +230,10 @@ export const MUST_DIE: Known[] = [
     test: 'test/unit/simulator/faults.test.ts',
   },
   {
-    file: 'api/access/credentials/topic-permissions.ts',
+    file: 'api/access/topic-permissions.ts',
     before: "if (filter.startsWith('$')) return false;",
     after: '',
-    test: 'test/unit/access/credentials/topic-permissions.test.ts',
+    test: 'test/unit/access/topic-permissions.test.ts',
   },
   // Mistakes that no unit test noticed on 2026-11-22.
   {
@@ -279,10 +279,10 @@ export const MUST_DIE: Known[] = [
     test: 'test/unit/features/sparkplug/definition-book.test.ts',
   },
   {
-    file: 'api/access/credentials/credential-service.ts',
+    file: 'api/features/credentials/credential-service.ts',
     before: 'if (result && wasValid) await onChange(result.deviceId);',
     after: '',
-    test: 'test/unit/access/credentials/credential-updater.test.ts',
+    test: 'test/unit/features/credentials/credential-updater.test.ts',
   },
   {
     file: 'simulator/faults/device-faults.ts',

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { RunningFeature } from '../../api/feature.ts';
 import { RunningFeatures } from '../../api/running-features.ts';
+import { MillraceError } from '../../common/errors.ts';
 
 const DEVICE = { id: 'd' };
 
@@ -28,4 +29,23 @@ test('Retirement: the step of one feature fails: the other features get the devi
   );
   await expect(features.retired({} as never, DEVICE as never)).rejects.toThrow('the database is away');
   expect(got).toEqual([DEVICE]);
+});
+
+test('Features: one cannot be created: those before it are stopped, and the error has its name and its code', async () => {
+  const stopped: string[] = [];
+  const feature = (name: string) => ({
+    name,
+    create: async () => ({ routes: [], stop: () => void stopped.push(name) }),
+  });
+  const broken = (error: Error) => ({ name: 'broken', create: () => Promise.reject(error) });
+  const create = (error: Error) =>
+    new RunningFeatures().create([feature('a'), feature('b'), broken(error), feature('c')], {} as never);
+  await expect(create(new MillraceError('bad_settings', 'X is wrong.'))).rejects.toMatchObject({
+    code: 'bad_settings',
+    message: 'The feature broken cannot be created: X is wrong.',
+  });
+  expect(stopped).toEqual(['a', 'b']);
+  await expect(create(new Error('a defect'))).rejects.toThrow(
+    'The feature broken cannot be created: a defect',
+  );
 });

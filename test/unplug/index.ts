@@ -4,6 +4,7 @@
  * message from its receipt to the readers. Exit code 1 when a copy fails.
  */
 import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -76,6 +77,7 @@ async function checkWithout(features: string[], checks: Check[]): Promise<string
   try {
     await copyProject(copy);
     await unplug(copy, features);
+    if ((await run(copy, 'npm', ['run', '--silent', 'docs:reference'])) !== 0) return 'docs:reference';
     await commit(copy);
     for (const [name, command, ...args] of checks) {
       if ((await run(copy, String(command), args)) !== 0) return name;
@@ -118,12 +120,29 @@ async function unplug(copy: string, features: string[]) {
     if (removed.some((name) => isTestOf(path, name)))
       await rm(join(copy, 'test', path), { recursive: true, force: true });
   }
+  await removeOrphans(copy);
   const order = join(copy, 'test/support/sequencer.ts');
   const lines = (await readFile(order, 'utf8')).split('\n');
   const rest = lines.filter(
     (line) => !features.some((name) => isTestOf(/'(.+)'/.exec(line)?.[1] ?? '', name)),
   );
   await writeFile(order, rest.join('\n'));
+}
+
+/** Removes tests of features that import a removed file: they test two features together. */
+async function removeOrphans(copy: string) {
+  for (;;) {
+    const orphans: string[] = [];
+    for (const path of await readdir(join(copy, 'test'), { recursive: true })) {
+      if (!/(?:^|\/)features\/.*\.ts$/.test(path)) continue;
+      const file = join(copy, 'test', path);
+      const imports = [...(await readFile(file, 'utf8')).matchAll(/ from '(\.[^']+)'/g)];
+      if (imports.some(([, imported]) => !existsSync(join(dirname(file), String(imported)))))
+        orphans.push(file);
+    }
+    if (orphans.length === 0) return;
+    for (const orphan of orphans) await rm(orphan);
+  }
 }
 
 /** Tests ask Git for the files and for the commit of the project. */

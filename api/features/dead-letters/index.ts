@@ -3,6 +3,7 @@ import { defineFeature } from '../../feature.ts';
 import { routes as deviceRoutes } from './refused-devices.ts';
 import { routes } from './routes.ts';
 import { SCHEMAS } from './schemas.ts';
+import { createDeadLetterReads } from './store.ts';
 
 export const deadLettersFeature = defineFeature({
   name: 'dead-letters',
@@ -17,4 +18,5 @@ export const deadLettersFeature = defineFeature({
   },
   // `/dead-letters/devices` comes first, because `/dead-letters/{id}` matches it too.
   routes: [...deviceRoutes, ...routes],
+  create: ({ store }) => ({ deps: { deadLetters: createDeadLetterReads(store) } }),
 });

@@ -6,8 +6,8 @@ import type { FeatureContext } from '../../feature.ts';
 import type { Operation } from '../../http/contract/operation.ts';
 import { json, readQuery } from '../../http/index.ts';
 import type { Route } from '../../http/route.ts';
-import type { DeadLetterReads } from '../../store/dead-letters/reads.ts';
 import { SCHEMAS } from './schemas.ts';
+import type { DeadLetterReads } from './store.ts';
 
 /** In ms. Only refusals of this time count. */
 const WINDOW_MS = 300_000;
@@ -19,9 +19,11 @@ const MAX_SHARE = 10;
 /** The devices with the most refusals are listed. */
 const MAX_DEVICES = 1000;
 
+type Deps = FeatureContext & { deadLetters: DeadLetterReads };
+
 /** `GET /dead-letters/devices`: devices whose measurements were refused within the last five minutes. */
-export function getRefusedDevices({ store, clock }: FeatureContext): RequestHandler {
-  const { refusedByDevice, summary } = store.deadLetters;
+export function getRefusedDevices({ deadLetters, clock }: Deps): RequestHandler {
+  const { refusedByDevice, summary } = deadLetters;
   const refusedDevices = createRefusedDevices({ count: refusedByDevice, summarize: summary, clock });
   return async (req, res) => {
     readQuery(req, {});
@@ -120,7 +122,7 @@ export const listRefusedDevices: Operation = {
   problems: ['bad_parameter', 'unavailable'],
 };
 
-export const routes: Array<Route<FeatureContext>> = [
+export const routes: Array<Route<Deps>> = [
   {
     method: 'get',
     path: '/api/v1/dead-letters/devices',

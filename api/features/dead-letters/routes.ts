@@ -19,10 +19,12 @@ import {
 } from '../../http/index.ts';
 import type { TimeParameter } from '../../http/parameters.ts';
 import type { Route } from '../../http/route.ts';
-import type { StoredDeadLetter } from '../../store/dead-letters/dead-letter.ts';
-import type { Range } from '../../store/dead-letters/search.ts';
+import type { StoredDeadLetter } from '../../store/dead-letters.ts';
 import type { Store } from '../../store/index.ts';
 import { SCHEMAS } from './schemas.ts';
+import type { DeadLetterReads, Range } from './store.ts';
+
+type Deps = FeatureContext & { deadLetters: DeadLetterReads };
 
 export const RANGE = {
   from: fields.from.meta({
@@ -48,7 +50,7 @@ export const LIST = {
 type Position = { from: number; before: string };
 
 export const getDeadLetters =
-  ({ store, cursors, clock }: FeatureContext): RequestHandler =>
+  ({ deadLetters: table, cursors, clock }: Deps): RequestHandler =>
   async (req, res) => {
     const { limit, cursor, device, code, ...given } = readQuery(req, LIST);
     const scope = JSON.stringify(['dead-letters', given.from, given.to, device, code]);
@@ -56,7 +58,7 @@ export const getDeadLetters =
     // The default of `from` depends on the clock, so the cursor holds it. Then it is equal for all pages.
     const range = { ...readRange(given, clock()), ...(position && { from: position.from }) };
     const before = position && Buffer.from(position.before, 'hex');
-    const { deadLetters, next } = await store.deadLetters.page(range, { before, limit, device, code });
+    const { deadLetters, next } = await table.page(range, { before, limit, device, code });
     res.json({
       items: deadLetters.map(deadLetterItem),
       next: next && cursors.seal(scope, { from: range.from, before: next.toString('hex') }),
@@ -75,10 +77,10 @@ export const getDeadLetter =
  * `from` of the answer is later than requested. The client sends that time as `to` of its next request.
  */
 export const getDeadLetterSummary =
-  ({ store, clock }: FeatureContext): RequestHandler =>
+  ({ deadLetters: table, clock }: Deps): RequestHandler =>
   async (req, res) => {
     const range = readRange(readQuery(req, RANGE), clock());
-    const { hours, from } = await store.deadLetters.summary(range);
+    const { hours, from } = await table.summary(range);
     res.json({
       items: hours.map(({ hour, deadLetters, codes }) => ({
         hour: formatTime(hour),
@@ -180,7 +182,7 @@ export const replayDeadLetter: Operation = {
   problems: [...REFUSAL_CODES, 'bad_parameter', 'not_found', 'not_replayable', 'refused', 'unavailable'],
 };
 
-export const routes: Array<Route<FeatureContext>> = [
+export const routes: Array<Route<Deps>> = [
   { method: 'get', path: '/api/v1/dead-letters', operation: listDeadLetters, handler: getDeadLetters },
   {
     method: 'get',

@@ -2,11 +2,13 @@ import { createReadStream } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import { MillraceError } from '../../../common/errors.ts';
+import type { Ingest } from '../../ingest/index.ts';
+import type { Store } from '../../store/index.ts';
 import { type Imported, Importer, type Progress, type RefusedLine } from './importer.ts';
 import { LocalTimes } from './local-times.ts';
 import type { FileOptions } from './options.ts';
 import { readParquet } from './parquet.ts';
-import type { ImportTarget } from './past-samples.ts';
+import { PastSamples } from './past-samples.ts';
 import type { Rows } from './rows.ts';
 import { readCsv, readNdjson } from './text.ts';
 import { Zone } from './zones.ts';
@@ -55,16 +57,28 @@ interface RunOptions {
   signal: AbortSignal;
 }
 
+/** Writes what a file has. */
+export interface Destination {
+  pastSamples: PastSamples;
+  acceptedTimes: Ingest['acceptedTimes'];
+}
+
+export const destinationOf = (store: Store, { writing, acceptedTimes }: Ingest): Destination => ({
+  pastSamples: new PastSamples({ store, writing }),
+  acceptedTimes,
+});
+
 /** @throws `bad_file` */
 export async function importFile(
-  target: ImportTarget,
+  destination: Destination,
   { path, format }: { path: string; format: FileFormat },
   options: ImportOptions,
 ): Promise<Imported> {
-  if (format !== 'parquet') return importStream(target, { source: createReadStream(path), format }, options);
+  if (format !== 'parquet')
+    return importStream(destination, { source: createReadStream(path), format }, options);
   const file = await open(path);
   try {
-    return await importParquet(target, file, options);
+    return await importParquet(destination, file, options);
   } finally {
     await file.close();
   }
@@ -72,27 +86,27 @@ export async function importFile(
 
 /** The caller opens and closes the file. @throws `bad_file` */
 export const importParquet = (
-  target: ImportTarget,
+  destination: Destination,
   file: FileHandle,
   options: ImportOptions,
-): Promise<Imported> => importRows(target, readParquet(file, options), options);
+): Promise<Imported> => importRows(destination, readParquet(file, options), options);
 
 /** Imports while the source arrives. @throws `bad_file` */
 export const importStream = (
-  target: ImportTarget,
+  destination: Destination,
   { source, format }: { source: AsyncIterable<Buffer>; format: 'csv' | 'ndjson' },
   options: ImportOptions,
 ): Promise<Imported> =>
-  importRows(target, format === 'csv' ? readCsv(source, options) : readNdjson(source, options), options);
+  importRows(destination, format === 'csv' ? readCsv(source, options) : readNdjson(source, options), options);
 
 async function importRows(
-  target: ImportTarget,
+  destination: Destination,
   rows: AsyncIterable<Rows>,
   options: ImportOptions,
 ): Promise<Imported> {
   const importer = new Importer({
-    pastSamples: target.pastSamples,
-    times: await target.acceptedTimes(),
+    pastSamples: destination.pastSamples,
+    times: await destination.acceptedTimes(),
     options,
   });
   for await (const some of withTimes(rows, options)) {

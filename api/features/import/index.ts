@@ -2,7 +2,7 @@
 import { defineFeature } from '../../feature.ts';
 import { createConcurrencyLimit } from '../../http/index.ts';
 import { counted } from '../../observability/index.ts';
-import { createImportTarget } from './past-samples.ts';
+import { destinationOf } from './files.ts';
 import { routes } from './routes.ts';
 import { SCHEMAS } from './schemas.ts';
 import { IMPORT_SETTINGS } from './settings.ts';
@@ -18,9 +18,9 @@ export const importFeature = defineFeature({
   settings: [IMPORT_SETTINGS],
   schemas: SCHEMAS,
   routes,
-  create: ({ config, store, clockGuard, ingest, metrics: { declare } }) => ({
+  create: ({ config, store, ingest, metrics: { declare } }) => ({
     deps: {
-      target: createImportTarget(ingest, { store, clock: clockGuard }),
+      destination: destinationOf(store, ingest),
       imports: createConcurrencyLimit(MAX_CONCURRENT_IMPORTS, BUSY),
       importedSamples: counted(
         declare.counter(

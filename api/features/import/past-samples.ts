@@ -13,12 +13,10 @@ import {
   MAX_SAMPLES_PER_HISTORY_ROW,
   yearOf,
 } from '../../../schema/rules.ts';
-import type { Ingest } from '../../ingest/index.ts';
-import { partitions, sensorOf } from '../../ingest/index.ts';
+import { type Ingest, partitions } from '../../ingest/index.ts';
 import type { Device, Sensor } from '../../ingest/registry/cache.ts';
-import type { Described } from '../../ingest/registry/index.ts';
+import { type Described, sensorOf } from '../../ingest/registry/index.ts';
 import type { Series } from '../../ingest/sample-writer.ts';
-import type { ClockGuard } from '../../store/clock-guard.ts';
 import type { SensorKey } from '../../store/history/keys.ts';
 import type { HourRow } from '../../store/history/reads.ts';
 import type { Store } from '../../store/index.ts';
@@ -43,13 +41,11 @@ type Piece = { hour: number; from: number; to: number };
 export class PastSamples {
   #deps;
 
-  constructor(deps: {
-    ingest: Pick<Ingest, 'registry' | 'samples' | 'days' | 'publish'>;
-    store: Pick<Store, 'packed' | 'write' | 'retry'>;
-    clock: ClockGuard;
-  }) {
-    const { ingest, store, clock } = deps;
-    this.#deps = { ...ingest, store, clock, retry: store.retry };
+  constructor({
+    store,
+    writing,
+  }: { store: Pick<Store, 'packed' | 'write' | 'retry'>; writing: Ingest['writing'] }) {
+    this.#deps = { ...writing, store, retry: store.retry };
   }
 
   /** Registers unknown sensors. `sensors`: type and unit by id or name. @throws `registration_limit` */
@@ -229,11 +225,3 @@ const newestOf = ({ known, times, values }: Series) => ({
   ts: Number(times.at(-1)),
   value: Number(values.at(-1)),
 });
-
-/** What an import needs of ingest. */
-export const createImportTarget = (ingest: Ingest, deps: { store: Store; clock: ClockGuard }) => ({
-  pastSamples: new PastSamples({ ...deps, ingest }),
-  acceptedTimes: ingest.acceptedTimes,
-});
-
-export type ImportTarget = ReturnType<typeof createImportTarget>;

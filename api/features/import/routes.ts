@@ -20,6 +20,7 @@ import type { ConcurrencyLimit } from '../../http/long-requests.ts';
 import type { Route } from '../../http/route.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import {
+  type Destination,
   FILE_OPTIONS,
   type Imported,
   type ImportOptions,
@@ -29,13 +30,12 @@ import {
   proposeOptions,
 } from './files.ts';
 import type { RefusedLine } from './importer.ts';
-import type { ImportTarget } from './past-samples.ts';
 import { SCHEMAS } from './schemas.ts';
 import { IMPORT_SETTINGS } from './settings.ts';
 import { chunksOf, withUpload } from './uploads.ts';
 
 type Deps = FeatureContext & {
-  target: ImportTarget;
+  destination: Destination;
   imports: ConcurrencyLimit;
   importedSamples: ReturnType<Metrics['declare']['counter']>;
 };
@@ -127,15 +127,15 @@ export const postProposal =
   };
 
 async function run(
-  { target, config }: Deps,
+  { destination, config }: Deps,
   req: Request,
   format: (typeof FORMATS)[keyof typeof FORMATS],
   options: ImportOptions,
 ): Promise<Imported> {
-  if (format !== 'parquet') return importStream(target, { source: chunksOf(req), format }, options);
+  if (format !== 'parquet') return importStream(destination, { source: chunksOf(req), format }, options);
   // A Parquet file is first stored as a whole, because its footer is at its end.
   return withUpload(req, { dataDir: config.dataDir, limit: config.of(IMPORT_SETTINGS).maxBytes }, (file) =>
-    importParquet(target, file, options),
+    importParquet(destination, file, options),
   );
 }
 

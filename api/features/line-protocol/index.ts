@@ -3,7 +3,7 @@ import { defineFeature, type FeatureContext } from '../../feature.ts';
 import { counted } from '../../observability/index.ts';
 import { LineDecoder } from './decoder.ts';
 import { routes } from './routes.ts';
-import { SCHEMAS } from './schemas.ts';
+import { PROBLEMS, SCHEMAS } from './schemas.ts';
 import { LINE_SETTINGS } from './settings.ts';
 import { LineSkip } from './skip.ts';
 import type { LineResult } from './storing.ts';
@@ -13,6 +13,7 @@ export const lineProtocolFeature = defineFeature({
   settings: [LINE_SETTINGS],
   tags: { 'line-protocol': 'Ingest of line protocol, for clients of InfluxDB such as Telegraf.' },
   schemas: SCHEMAS,
+  problems: PROBLEMS,
   routes,
   create: ({ config, ingest, metrics }) => ({
     deps: {

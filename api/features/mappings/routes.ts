@@ -5,6 +5,7 @@ import { suggestTopic } from '../../../schema/topic-suggestion.ts';
 import type { Operation } from '../../http/contract/operation.ts';
 import { json, readQuery } from '../../http/index.ts';
 import type { Route } from '../../http/route.ts';
+import type { Topics } from '../../ingest/topics.ts';
 import { proposeMappings } from './proposal.ts';
 import { SCHEMAS } from './schemas.ts';
 import type { UnmatchedTopic, UnmatchedTopics } from './unmatched-topics.ts';
@@ -12,16 +13,17 @@ import type { UnmatchedTopic, UnmatchedTopics } from './unmatched-topics.ts';
 interface Deps {
   unmatchedTopics: UnmatchedTopics;
   config: Pick<Config, 'role' | 'mqtt'>;
+  ingest: { topics: Pick<Topics, 'contract'> };
 }
 
 export const getUnmatchedTopics =
-  ({ unmatchedTopics, config: { role, mqtt } }: Deps): RequestHandler =>
+  ({ unmatchedTopics, ingest, config: { role, mqtt } }: Deps): RequestHandler =>
   (req, res) => {
     readQuery(req, {});
     const { since } = unmatchedTopics;
     const unmatched = unmatchedTopics
       .list()
-      .map((item) => ({ ...item, suggestion: suggestTopic(item.topic) }));
+      .map((item) => ({ ...item, suggestion: suggestTopic(item.topic, ingest.topics.contract) }));
     const drafts = proposeMappings(unmatched.filter(({ suggestion }) => suggestion === null));
     res.json({
       items: unmatched.map((item) =>

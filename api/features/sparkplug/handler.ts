@@ -1,6 +1,5 @@
 import type { Identity } from '../../../schema/ids.ts';
 import { isBirth } from '../../../schema/sparkplug-topics.ts';
-import type { EdgeTopic } from '../../../schema/topics.ts';
 import type { Handler, Kept } from '../../ingest/handlers/index.ts';
 import {
   AwaitingRegistration,
@@ -15,8 +14,9 @@ import type { Birth } from '../../ingest/registry/birth-message.ts';
 import { arrivalOfSession, eventOf } from '../../ingest/registry/index.ts';
 import type { HandlerDeps } from '../../ingest/topics.ts';
 import type { Context } from '../../observability/index.ts';
-import type { Refusals } from '../../store/dead-letters/writes.ts';
+import type { Refusals } from '../../store/dead-letters.ts';
 import type { Sparkplug } from './sparkplug.ts';
+import type { EdgeTopic } from './topics.ts';
 
 /** `isRefused`: the metric was refused */
 type WaitingMessage = Message & { route: EdgeTopic; isRefused: (index: number) => boolean };

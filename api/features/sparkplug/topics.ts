@@ -1,4 +1,13 @@
-import { EDGE_FILTERS, STATES, STATES_2 } from '../../../schema/sparkplug-topics.ts';
+import {
+  EDGE_FILTERS,
+  isBirth,
+  isDeath,
+  parseSparkplugTopic,
+  type SparkplugTopic,
+  STATES,
+  STATES_2,
+} from '../../../schema/sparkplug-topics.ts';
+import type { FurtherTopics, Topic } from '../../../schema/topics.ts';
 import type { HandlerDeps, ReadRule, TopicReader } from '../../ingest/topics.ts';
 import type { Context } from '../../observability/index.ts';
 import { createSparkplugHandler } from './handler.ts';
@@ -6,6 +15,28 @@ import { Host, Rebirths } from './host.ts';
 import { takesSparkplug } from './settings.ts';
 import { Sparkplug } from './sparkplug.ts';
 import { createSparkplugStore } from './store.ts';
+
+export interface EdgeTopic extends Topic {
+  sparkplug: SparkplugTopic;
+}
+
+/** The device of an edge node has the name `group/node/device`, the node itself `group/node`. */
+export function parseEdgeTopic(topic: string): EdgeTopic | null {
+  const sparkplug = parseSparkplugTopic(topic);
+  if (!sparkplug) return null;
+  const { node, device, type } = sparkplug;
+  return {
+    device: device === null ? node : `${node}/${device}`,
+    kind: 'sparkplug',
+    sparkplug,
+    // The edge node sends for its devices: they share its account, and one sequence of messages.
+    sender: node,
+    isBarrier: isBirth(type) || isDeath(type),
+  };
+}
+
+/** They belong to the contract even without the setting `SPARKPLUG`, because a misspelled topic gets its suggestion from it. */
+export const EDGE_TOPICS: FurtherTopics = { parse: parseEdgeTopic, filters: EDGE_FILTERS };
 
 /** The topics of edge nodes. A process without the setting `SPARKPLUG` only replays their dead letters. */
 export function openEdgeTopics({ config, clock, metrics }: Context, deps: HandlerDeps): TopicReader {

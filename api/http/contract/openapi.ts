@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { type ZodRawShape, z } from 'zod';
-import { ERRORS } from '../../../common/errors.ts';
+import { ERRORS, type ErrorCode } from '../../../common/errors.ts';
 import { COOKIE } from '../../access/http/index.ts';
 import type { Route } from '../route.ts';
 import type { Channel } from './asyncapi.ts';
@@ -9,8 +9,9 @@ import {
   type Content,
   type Operation,
   PROBLEM_CODES,
-  PROBLEMS,
+  type ProblemMembers,
   problemName,
+  problemOf,
   problemsOf,
 } from './operation.ts';
 
@@ -33,6 +34,8 @@ export interface Contract {
   /** parameters of paths, by name */
   parameters?: Record<string, object>;
   routes?: Route[];
+  /** further members of problem documents, by code */
+  problems?: ProblemMembers;
   /** events of the live stream, by name */
   events?: Record<string, StreamEvent>;
   /** topics of `/asyncapi.json`, by id */
@@ -45,12 +48,24 @@ export interface Contract {
 export const mergeOf = <T>(parts: Array<Record<string, T> | undefined>): Record<string, T> =>
   Object.fromEntries(parts.flatMap((part = {}) => Object.entries(part)));
 
+/** Of the problems that a route answers with. */
+export function problemSchemas(contracts: Contract[]): Map<ErrorCode, z.ZodType> {
+  const members = mergeOf(contracts.map(({ problems }) => problems)) as ProblemMembers;
+  const routes = contracts.flatMap(({ routes = [] }) => routes);
+  const used = new Set(routes.flatMap(({ operation }) => [...problemsOf(operation).values()].flat()));
+  // It belongs to no operation.
+  used.add('method_not_allowed');
+  return new Map(
+    PROBLEM_CODES.filter((code) => used.has(code)).map((code) => [code, problemOf(code, members)]),
+  );
+}
+
 export function openApiDocument(
   contracts: Contract[],
   { version, guarded }: { version: string; guarded: boolean },
 ) {
   const problems = Object.fromEntries(
-    PROBLEM_CODES.map((code) => [problemName(code), PROBLEMS[code] as z.ZodType]),
+    [...problemSchemas(contracts)].map(([code, schema]) => [problemName(code), schema]),
   );
   const named = mergeOf([...contracts.map(({ schemas }) => schemas), problems]);
   const known: Known = {

@@ -3,7 +3,7 @@ import { type ZodRawShape, type ZodType, z } from 'zod';
 import { type ErrorCode as Code, ERRORS } from '../../../common/errors.ts';
 import { SCOPES } from '../../access/http/index.ts';
 import type { Scope } from '../../access/http/tokens.ts';
-import { LineRefusal, Refusal } from './schemas/index.ts';
+import { Refusal } from './schemas/index.ts';
 
 /**
  * The document at `/openapi.json` is made from these. The server checks requests against their media types, and the tests check every
@@ -50,7 +50,6 @@ export const TAGS = {
   latest: 'The latest value of each sensor, and a live stream of changes.',
   devices: 'Devices and their sensors.',
   measurements: 'The samples of one sensor, and ingest over HTTP.',
-  credentials: 'Accounts of devices at the embedded broker, if `MQTT_AUTH` is on.',
   operation: 'The state of the processes.',
   access: 'The caller of a request and its scopes.',
   contract: 'These documents, for programs.',
@@ -93,7 +92,9 @@ const INGEST_RESULT = {
 };
 
 /** By code, in addition to the members of every problem. */
-const MEMBERS: Partial<Record<Code, ZodRawShape>> = {
+export type ProblemMembers = Partial<Record<Code, ZodRawShape>>;
+
+export const PROBLEM_MEMBERS: ProblemMembers = {
   bad_parameter: {
     parameters: z.array(z.strictObject({ name: z.string(), reason: z.string() })).optional(),
   },
@@ -101,18 +102,13 @@ const MEMBERS: Partial<Record<Code, ZodRawShape>> = {
     scope: z.enum(SCOPES).optional().meta({ description: 'The scope that a token needs here.' }),
   },
   refused: INGEST_RESULT,
-  lines_refused: {
-    message: z.string().meta({ description: 'The same as `detail`. Clients of InfluxDB log it.' }),
-    accepted: z.int().min(0).meta({ description: 'Values that are stored.' }),
-    lines: z.array(z.int().positive()).meta({ description: 'The numbers of all refused lines, from 1.' }),
-    refused: z.array(LineRefusal).meta({ description: 'The reasons of the first of them.' }),
-  },
 };
 
 /** A problem that refuses a whole message contains these members if its measurements were counted. */
 const OPTIONAL_RESULT = z.strictObject(INGEST_RESULT).partial().shape;
 
-const problemOf = (code: Code) =>
+/** `members`: of the core and of features */
+export const problemOf = (code: Code, members: ProblemMembers): ZodType =>
   z
     .strictObject({
       type: z.literal('about:blank'),
@@ -124,14 +120,9 @@ const problemOf = (code: Code) =>
         description:
           'The `X-Request-Id` of the answer. Log lines of the request contain it. Missing if the request was not valid HTTP.',
       }),
-      ...(MEMBERS[code] ?? (ERRORS[code].kind === 'refusal' ? OPTIONAL_RESULT : {})),
+      ...(members[code] ?? (ERRORS[code].kind === 'refusal' ? OPTIONAL_RESULT : {})),
     })
     .meta({ description: `${ERRORS[code].title}.` });
-
-export const PROBLEMS = Object.fromEntries(PROBLEM_CODES.map((code) => [code, problemOf(code)])) as Record<
-  string,
-  ZodType
->;
 
 /** Such as `BadIdProblem` for `bad_id`. */
 export const problemName = (code: Code): string =>

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { MAX_SAMPLES_PER_MESSAGE, MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.ts';
-import { MAX_DEVICES } from '../../access/credentials/index.ts';
 import { BUCKETS } from '../../observability/index.ts';
 import { SCHEMAS } from './schemas/index.ts';
 
@@ -181,15 +180,6 @@ const SignIn = z
   .strictObject({ token: z.string().min(1).max(4096) })
   .meta({ examples: [{ token: 'a token from the settings' }] });
 
-const WantedCredential = z
-  .strictObject({
-    account: Name.meta({ description: 'The device: a UUID in lower case, or a name.' }),
-    devices: z.array(Name).max(MAX_DEVICES).optional().meta({
-      description: 'Further devices whose topics the account may use, such as those behind a gateway.',
-    }),
-  })
-  .meta({ examples: [{ account: 'gateway-7', devices: ['pump', 'valve'] }] });
-
 const WantedDevice = z
   .looseObject({
     site: words,
@@ -249,7 +239,6 @@ export const PAYLOADS = {
       'Plain measurements, maps of sensors, or a pack of SenML. The first record of a pack needs a label of SenML.',
   }),
   SignIn,
-  WantedCredential,
   WantedDevice,
   WantedSensor,
 };

@@ -1,16 +1,14 @@
-import type { CredentialService } from '../../access/credentials/credential-service.ts';
 import type { Retirement } from '../../ingest/registry/index.ts';
 import type { InstallationStats } from '../../live/installation-stats.ts';
 import type { UnwatchedTime } from '../../observability/watched-time.ts';
 import { CHANNELS } from '../contract/asyncapi.ts';
 import type { Contract } from '../contract/openapi.ts';
-import { TAGS } from '../contract/operation.ts';
+import { PROBLEM_MEMBERS, TAGS } from '../contract/operation.ts';
 import { MESSAGES, PAYLOADS } from '../contract/payloads.ts';
 import { SCHEMAS } from '../contract/schemas/index.ts';
 import type { BrokerAddress } from '../items.ts';
 import type { Route, RouteContext } from '../route.ts';
 import type { Stream } from '../stream/index.ts';
-import * as credentials from './credentials.ts';
 import * as devices from './devices.ts';
 import * as fleet from './fleet.ts';
 import * as latest from './latest.ts';
@@ -21,7 +19,6 @@ import * as session from './session.ts';
 
 /** What the routes of the core need in addition to `RouteContext`. */
 export interface CoreParts {
-  credentials: CredentialService;
   retire: Retirement['retire'];
   stats: Pick<InstallationStats, 'recent'>;
   stream: Stream;
@@ -37,7 +34,6 @@ export const API_ROUTES: Array<Route<RouteContext & CoreParts>> = [
   ...search.routes,
   ...devices.routes,
   ...measurements.routes,
-  ...credentials.routes,
   ...session.routes,
 ];
 
@@ -58,6 +54,7 @@ export const CORE_CONTRACT: Contract = {
   tags: TAGS,
   schemas: { ...SCHEMAS, ...PAYLOADS },
   parameters: PARAMETERS,
+  problems: PROBLEM_MEMBERS,
   routes: [...API_ROUTES, ...service.routes, ...service.documentRoutes],
   events: latest.EVENTS,
   channels: CHANNELS,

@@ -5,10 +5,10 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Identity } from '../../../schema/ids.ts';
+import type { Topic } from '../../../schema/topics.ts';
 import type { Check } from '../../observability/readiness.ts';
 import type { ClockGuard } from '../../store/clock-guard.ts';
 import type { Message } from '../pipeline.ts';
-import type { Route } from '../topics.ts';
 import { ByteBudget, keptBytes } from './byte-budget.ts';
 
 export { copyBytes, keptBytes, PayloadMemory } from './byte-budget.ts';
@@ -176,10 +176,10 @@ export class DeviceQueue {
 }
 
 /** A sender and the devices that it sends for share one sequence of messages, so they share a queue. */
-export const queueKeyOf = ({ sender }: Route, identity: Identity): string => sender ?? identity.id;
+export const queueKeyOf = ({ sender }: Topic, identity: Identity): string => sender ?? identity.id;
 
 /** Later messages of the device wait for a message of this route. */
-export const isBarrier = (route: Route): boolean =>
+export const isBarrier = (route: Topic): boolean =>
   route.kind === 'birth' || route.kind === 'status' || route.isBarrier === true;
 
 const POLL_MS = 20;

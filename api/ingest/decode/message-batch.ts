@@ -2,7 +2,7 @@ import type { ErrorCode } from '../../../common/errors.ts';
 import { formatTime, parseTime } from '../../../common/times.ts';
 import { brokenNameRule } from '../../../schema/ids.ts';
 import type { MeasurementCounts } from '../../observability/process-stats.ts';
-import type { Refusals } from '../../store/dead-letters/writes.ts';
+import type { Refusals } from '../../store/dead-letters.ts';
 import type { NameCache } from './json-cursor.ts';
 import { PATHS, type PathOf, ruleOf } from './refusals.ts';
 

@@ -1,6 +1,7 @@
 /** The pipeline finds the handler of a message by the kind of its topic. */
 
 import type { Identity } from '../../../schema/ids.ts';
+import type { Topic } from '../../../schema/topics.ts';
 import type { Context } from '../../observability/index.ts';
 import type { Store } from '../../store/index.ts';
 import type { IngestResult } from '../ingest-result.ts';
@@ -8,7 +9,7 @@ import type { Message, Outcome } from '../pipeline.ts';
 import type { Births } from '../registry/births.ts';
 import type { Registry } from '../registry/index.ts';
 import type { Events, Statuses } from '../registry/status.ts';
-import type { HandlerDeps, Route, TopicReader } from '../topics.ts';
+import type { HandlerDeps, TopicReader } from '../topics.ts';
 import { createBirthHandler } from './birth.ts';
 import { createMeasurementHandler } from './measurements.ts';
 import { createStatusHandler } from './status.ts';
@@ -32,7 +33,7 @@ export interface Kept {
 }
 
 /** `handle` and `replay` throw an error that refuses the whole message. `I` is null if the handler finds the device itself. */
-export interface Handler<R extends Route = Route, I extends Identity | null = Identity | null> {
+export interface Handler<R extends Topic = Topic, I extends Identity | null = Identity | null> {
   /** Settles when the good elements are committed, and the refused ones are in a dead letter. */
   handle(message: Message, route: R, identity: I): Promise<Outcome>;
   /** A birth or a status counts as one accepted element. A second replay writes the same rows. */

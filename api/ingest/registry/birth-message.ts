@@ -7,7 +7,7 @@ import {
   type SensorIdentity,
 } from '../../../schema/ids.ts';
 import { MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.ts';
-import type { Refusals } from '../../store/dead-letters/writes.ts';
+import type { Refusals } from '../../store/dead-letters.ts';
 import { parseJson } from '../decode/json.ts';
 import { PATHS, type PathOf } from '../decode/refusals.ts';
 import { type DeviceSession, readSession } from './sessions.ts';

@@ -1,6 +1,6 @@
 import type { Identity } from '../../../schema/ids.ts';
 import { MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.ts';
-import type { Refusals } from '../../store/dead-letters/writes.ts';
+import type { Refusals } from '../../store/dead-letters.ts';
 import type { Stamp } from '../../store/index.ts';
 import type { RegistryStore } from '../../store/registry/index.ts';
 import type { Retry } from '../../store/sending/retry.ts';

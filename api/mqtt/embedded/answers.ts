@@ -1,7 +1,9 @@
 import type { Client, PublishPacket } from 'aedes';
+import { suggestTopic } from '../../../schema/topic-suggestion.ts';
+import type { FurtherTopics } from '../../../schema/topics.ts';
 import type { Outcome } from '../../ingest/pipeline.ts';
 import type { Metrics } from '../../observability/metrics.ts';
-import type { Refusals } from '../../store/dead-letters/writes.ts';
+import type { Refusals } from '../../store/dead-letters.ts';
 import type { Deliveries } from '../acknowledgements.ts';
 import type { Connection } from './connections.ts';
 import {
@@ -22,6 +24,7 @@ const DRAIN_MS = 5000;
 
 /** aedes cannot send a reason to a client of MQTT 5. So `acknowledgeWith` acknowledges a refusal, and aedes handles the message as QoS 0. */
 export class Answers {
+  #contract;
   #deliveriesOf;
   #halfOpen;
   #forward;
@@ -32,12 +35,15 @@ export class Answers {
     halfOpen,
     forward,
     metrics,
+    contract,
   }: {
     deliveriesOf: (connection: Connection) => Deliveries;
     halfOpen: (client: Client) => number;
     forward: (packet: PublishPacket, client: Client) => void;
     metrics: Metrics;
+    contract: FurtherTopics;
   }) {
+    this.#contract = contract;
     this.#deliveriesOf = deliveriesOf;
     this.#halfOpen = halfOpen;
     this.#forward = forward;
@@ -56,7 +62,7 @@ export class Answers {
     const result: { outcome: Outcome; refused: Refusals } = { outcome: 'accepted', refused: [] };
     const release = acknowledgements.track(() => {
       const { outcome, refused } = result;
-      const reply = answerTo(outcome, refused, topic);
+      const reply = answerTo(outcome, refused, () => suggestTopic(topic, this.#contract));
       // PUBREC with an error ends the exchange (MQTT 5, 4.3.3).
       if (reply && reply.reasonCode >= FIRST_ERROR) this.#deliveriesOf(connection).release(messageId);
       if (reply) this.#answer(connection, packet, reply, acknowledge);

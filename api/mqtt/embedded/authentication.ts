@@ -4,23 +4,26 @@ import { ipKeyGenerator } from 'express-rate-limit';
 import type { Logger } from 'pino';
 import { LogThrottle } from '../../../common/log-throttle.ts';
 import { printable } from '../../../common/printable.ts';
-import { parseTopic } from '../../../schema/topics.ts';
-import type { Accounts } from '../../access/credentials/accounts.ts';
+import type { Topic } from '../../../schema/topics.ts';
+import type { Accounts } from '../../access/accounts.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import type { Authorization } from './authorization.ts';
 import { type Connection, MAX_PER_ACCOUNT, OwnConnections } from './connections.ts';
+import { disconnect, REASONS } from './mqtt5.ts';
 
 /** CONNACK return code of MQTT 3.1.1 (table 3.1). All other failures are 5, not authorized. */
 const UNAVAILABLE = 3;
 
 export function createAuthentication({
   accounts,
+  parseTopic,
   connectionOf,
   authorization,
   notices,
   metrics,
 }: {
   accounts: Accounts;
+  parseTopic: (topic: string) => Topic | null;
   connectionOf: (client: Client) => Connection | undefined;
   authorization: Authorization;
   notices: AccessNotices;
@@ -41,7 +44,11 @@ export function createAuthentication({
     const connection = connectionOf(client);
     if (!connection) return false;
     const address = addressOf(client);
-    const account = await accounts.signIn(name, password, { address, gone: connection.closed });
+    const account = await accounts.signIn(name, password, {
+      address,
+      gone: connection.closed,
+      reject: () => disconnect(client, REASONS.notAuthorized),
+    });
     if (!account) {
       metrics.denied.inc({ action: 'sign_in' });
       notices.signIn(name ?? '', address);

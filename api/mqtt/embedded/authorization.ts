@@ -1,7 +1,7 @@
 import type { Client, Subscription } from 'aedes';
 import type { Topic } from '../../../schema/topics.ts';
-import { canPublish, canSendFor, canSubscribe } from '../../access/credentials/index.ts';
-import type { Account } from '../../access/credentials/topic-permissions.ts';
+import { canPublish, canSendFor, canSubscribe } from '../../access/index.ts';
+import type { Account } from '../../access/topic-permissions.ts';
 import type { ReadRule } from '../../ingest/topics.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import type { AccessNotices } from './authentication.ts';

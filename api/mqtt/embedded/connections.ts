@@ -1,10 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import type { Socket } from 'node:net';
 import type { Aedes, Client } from 'aedes';
-import type { Logger } from 'pino';
-import { MillraceError, messageOf } from '../../../common/errors.ts';
-import type { Accounts } from '../../access/credentials/accounts.ts';
-import type { Account } from '../../access/credentials/topic-permissions.ts';
+import { MillraceError } from '../../../common/errors.ts';
+import type { Account } from '../../access/topic-permissions.ts';
 import { Acknowledgements, type Deliveries } from '../acknowledgements.ts';
 import { disconnect, guardPackets, REASONS } from './mqtt5.ts';
 import { ConnectionReader } from './reading/connection-reader.ts';
@@ -104,10 +102,6 @@ export class Connections {
     return this.#known.get(client);
   }
 
-  all(): Iterable<Connection> {
-    return this.#open;
-  }
-
   /** Restarts keepalive timers, so that the broker does not close connections under backpressure. */
   watch() {
     this.#heartbeat = setInterval(() => this.#keepBusyAlive(), ALIVE_EVERY_MS);
@@ -163,7 +157,7 @@ function keepAlive(client: Client) {
 /** One connection in use, one that broke without notice, and two for an operator who watches the device. */
 export const MAX_PER_ACCOUNT = 4;
 
-/** One credential with many client ids could fill the broker. A new connection closes the oldest, so a device can always reconnect. */
+/** One account with many client ids could fill the broker. A new connection closes the oldest, so a device can always reconnect. */
 export class OwnConnections {
   #onTooMany;
   /** connections by device id, the oldest first */
@@ -193,72 +187,5 @@ export class OwnConnections {
     const own = this.#open.get(deviceId);
     own?.delete(connection);
     if (own?.size === 0) this.#open.delete(deviceId);
-  }
-}
-
-/** Compares all connected accounts with the database at an interval, because any process may rotate or revoke a credential. */
-export class CredentialRecheck {
-  #connections;
-  #accounts;
-  #everyMs;
-  #logger;
-  #timer: NodeJS.Timeout | undefined;
-  #isStopped = false;
-
-  constructor({
-    connections,
-    accounts,
-    everyMs,
-    logger,
-  }: {
-    connections: () => Iterable<Connection>;
-    accounts: Accounts;
-    everyMs: number;
-    logger: Logger;
-  }) {
-    this.#connections = connections;
-    this.#accounts = accounts;
-    this.#everyMs = everyMs;
-    this.#logger = logger;
-  }
-
-  start() {
-    // Two checks never overlap: the next is scheduled after the end of the current one.
-    if (!this.#isStopped) this.#timer = setTimeout(() => this.#checkAll(), this.#everyMs).unref();
-  }
-
-  now(deviceId: string): Promise<void> {
-    return this.#tryCheck(({ account }) => account?.deviceId === deviceId);
-  }
-
-  stop() {
-    this.#isStopped = true;
-    clearTimeout(this.#timer);
-  }
-
-  async #check(isSelected: (connection: Connection) => boolean) {
-    const open = [...this.#connections()].filter(
-      (connection) => connection.account !== null && isSelected(connection),
-    );
-    const outdated = await this.#accounts.outdated(open.flatMap(({ account }) => account ?? []));
-    for (const { client, account } of open) {
-      if (!account || !outdated.has(account)) continue;
-      this.#logger.info({ account: account.name }, 'its credential is no longer valid; connection closed');
-      disconnect(client, REASONS.notAuthorized);
-    }
-  }
-
-  async #tryCheck(isSelected: (connection: Connection) => boolean) {
-    try {
-      await this.#check(isSelected);
-    } catch (error) {
-      // The database is unavailable. The next periodic check covers these accounts too.
-      this.#logger.debug({ reason: messageOf(error) }, 'credentials not checked');
-    }
-  }
-
-  async #checkAll() {
-    await this.#tryCheck(() => true);
-    this.start();
   }
 }

@@ -3,8 +3,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AuthorizeForwardHandler, Client } from 'aedes';
 import type { Logger } from 'pino';
 import type { Config } from '../../../common/settings/config.ts';
+import type { Accounts } from '../../access/accounts.ts';
 import type { Bounds } from '../../access/connection-limits.ts';
-import type { Accounts } from '../../access/credentials/accounts.ts';
 import type { OwnCertificate } from '../../access/tls/certificate-reload.ts';
 import type { ByteBudget } from '../../ingest/admission/byte-budget.ts';
 import type { HandleMessage } from '../../ingest/pipeline.ts';
@@ -15,13 +15,7 @@ import { ClientDeliveries } from '../acknowledgements.ts';
 import { Answers, DROPPED } from './answers.ts';
 import { AccessNotices, createAuthentication } from './authentication.ts';
 import { createAuthorization } from './authorization.ts';
-import {
-  type Connection,
-  Connections,
-  CredentialRecheck,
-  maximumPacketSize,
-  openConnection,
-} from './connections.ts';
+import { type Connection, Connections, maximumPacketSize, openConnection } from './connections.ts';
 import { Followers } from './followers.ts';
 import { LIMITS, Listener } from './listener.ts';
 import { isTooLargeFor, RECEIVE_MAXIMUM, SessionlessBroker } from './mqtt5.ts';
@@ -34,9 +28,8 @@ export function createBroker(deps: {
   mqtt: Config['mqtt'];
   tls?: OwnCertificate | null;
   accounts: Accounts;
-  recheckMs: number;
   /** of features */
-  topics: Pick<Topics, 'presence' | 'readRules'>;
+  topics: Pick<Topics, 'presence' | 'readRules' | 'contract'>;
   maxMessageBytes: number;
   handleMessage: HandleMessage;
   room: ByteBudget;
@@ -46,7 +39,8 @@ export function createBroker(deps: {
   metrics: Metrics;
   bounds?: Bounds;
 }) {
-  const { mqtt, accounts, topics, maxMessageBytes, handleMessage, clock, logger, metrics } = deps;
+  const { accounts, topics, maxMessageBytes, handleMessage, clock, logger, metrics } = deps;
+  const parseTopic = topics.contract.parse;
   const connections = new Connections();
   const scheduler = new ReadScheduler(deps.room);
   const connectionOf = (client: Client) => connections.of(client);
@@ -56,12 +50,6 @@ export function createBroker(deps: {
     readRules: topics.readRules,
     notices,
     metrics,
-  });
-  const recheck = new CredentialRecheck({
-    connections: () => connections.all(),
-    accounts,
-    everyMs: deps.recheckMs,
-    logger,
   });
 
   const persistence = new Persistence();
@@ -75,8 +63,9 @@ export function createBroker(deps: {
     ...LIMITS,
     maximumPacketSize: maximumPacketSize(maxMessageBytes),
     receiveMaximum: RECEIVE_MAXIMUM,
-    ...createAuthentication({ accounts, connectionOf, authorization, notices, metrics }),
+    ...createAuthentication({ accounts, parseTopic, connectionOf, authorization, notices, metrics }),
     authorizePublish: new Settling({
+      parseTopic,
       handleMessage,
       clock,
       connectionOf,
@@ -88,6 +77,7 @@ export function createBroker(deps: {
         halfOpen: (client) => persistence.halfOpen(client),
         forward: (packet, client) => aedes.publishFrom(client, packet),
         metrics,
+        contract: topics.contract,
       }),
       metrics,
     }).authorizePublish,
@@ -126,8 +116,6 @@ export function createBroker(deps: {
     listener,
     connections,
     followers,
-    recheck,
-    checksCredentials: mqtt.auth,
     presence: topics.presence,
   });
 }
@@ -159,8 +147,6 @@ export class Broker {
   #aedes;
   #listener;
   #connections;
-  #recheck;
-  #checksCredentials;
   #presence;
   #stateSent = Promise.resolve();
   /** aedes can publish only from then on */
@@ -172,17 +158,12 @@ export class Broker {
     listener: Listener;
     connections: Connections;
     followers: Followers;
-    recheck: CredentialRecheck;
-    /** false: clients need no credentials */
-    checksCredentials: boolean;
     presence: PresenceMessages | null;
   }) {
     this.#aedes = parts.aedes;
     this.#listener = parts.listener;
     this.#connections = parts.connections;
     this.followers = parts.followers;
-    this.#recheck = parts.recheck;
-    this.#checksCredentials = parts.checksCredentials;
     this.#presence = parts.presence;
   }
 
@@ -193,7 +174,6 @@ export class Broker {
     if (this.#presence)
       await this.#publishAll([this.#presence.birth(), ...this.#presence.furtherStates(true)]);
     this.#connections.watch();
-    if (this.#checksCredentials) this.#recheck.start();
     await this.#listener.start();
   }
 
@@ -205,7 +185,6 @@ export class Broker {
   }
 
   async stop() {
-    this.#recheck.stop();
     this.#listener.close();
     await this.#stateSent;
     // aedes writes forwarded messages at the end of this iteration of the event loop, so connections must stay open until then.
@@ -217,10 +196,6 @@ export class Broker {
 
   send(topic: string, payload: Buffer, retain = false, waited?: number): void {
     void this.#publish({ topic, payload, qos: 0, retain, ...waitedProperty(waited) });
-  }
-
-  recheck(deviceId: string) {
-    return this.#recheck.now(deviceId);
   }
 
   get port() {

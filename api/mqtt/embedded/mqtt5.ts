@@ -4,9 +4,8 @@ import type { Packet } from 'mqtt-packet';
 import mqttPacket from 'mqtt-packet';
 import { type ErrorCode, refusalText } from '../../../common/errors.ts';
 import { printable } from '../../../common/printable.ts';
-import { suggestTopic } from '../../../schema/topic-suggestion.ts';
 import type { Outcome } from '../../ingest/pipeline.ts';
-import type { Refusals } from '../../store/dead-letters/writes.ts';
+import type { Refusals } from '../../store/dead-letters.ts';
 
 /** Reason codes of MQTT 5, section 2.4. aedes sends others too. */
 export const REASONS = {
@@ -44,10 +43,10 @@ const MAX_REASON = 256;
 
 export type Answer = { reasonCode: number; reason: string };
 
-/** Returns null for success without a reason. */
-export function answerTo(outcome: Outcome, refused: Refusals, topic: string): Answer | null {
+/** Returns null for success without a reason. `suggest` finds the topic that was meant. */
+export function answerTo(outcome: Outcome, refused: Refusals, suggest: () => string | null): Answer | null {
   if (outcome === 'unknown_topic') {
-    const suggestion = suggestTopic(topic);
+    const suggestion = suggest();
     const hint = suggestion
       ? `did you mean ${suggestion}?`
       : 'no topic of Millrace, and nothing else reads it; MQTT_MAPPINGS can add it';

@@ -1,11 +1,11 @@
 import type { EventEmitter } from 'node:events';
 import type { Client, PublishPacket } from 'aedes';
 import { MillraceError } from '../../../common/errors.ts';
-import { parseTopic, type Topic } from '../../../schema/topics.ts';
+import type { Topic } from '../../../schema/topics.ts';
 import { PayloadMemory } from '../../ingest/admission/index.ts';
 import type { HandleMessage, Message, Outcome } from '../../ingest/pipeline.ts';
 import type { Metrics } from '../../observability/metrics.ts';
-import type { Refusals } from '../../store/dead-letters/writes.ts';
+import type { Refusals } from '../../store/dead-letters.ts';
 import type { Deliveries } from '../acknowledgements.ts';
 import { type Answers, DROPPED } from './answers.ts';
 import type { Connection } from './connections.ts';
@@ -18,6 +18,7 @@ const WILL_OVERHEAD = 2048;
 
 /** aedes acknowledges and forwards a message when `authorizePublish` calls back, so the callback waits for the commit. */
 export class Settling {
+  #parseTopic;
   #handleMessage;
   #clock;
   #connectionOf;
@@ -30,6 +31,7 @@ export class Settling {
   #willBytes = 0;
 
   constructor(deps: {
+    parseTopic: (topic: string) => Topic | null;
     handleMessage: HandleMessage;
     /** epoch ms */
     clock: () => number;
@@ -40,6 +42,7 @@ export class Settling {
     answers: Answers;
     metrics: Metrics;
   }) {
+    this.#parseTopic = deps.parseTopic;
     this.#handleMessage = deps.handleMessage;
     this.#clock = deps.clock;
     this.#connectionOf = deps.connectionOf;
@@ -55,7 +58,7 @@ export class Settling {
     const connection = client && !client.closed ? this.#connectionOf(client) : undefined;
     if (connection?.client.version === 5 && isLeaving(connection.client)) return;
     if (connection && packet.qos > 0 && this.#answers.disconnectOverMaximum(connection)) return;
-    const route = parseTopic(packet.topic);
+    const route = this.#parseTopic(packet.topic);
     if (client && !this.#canPublish(client, packet.topic, route)) {
       this.#answers.forbid(connection, packet, done);
       return;

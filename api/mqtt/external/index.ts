@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { codeOf, MillraceError } from '../../../common/errors.ts';
 import type { Config } from '../../../common/settings/config.ts';
 import { explainTlsError } from '../../../common/tls-errors.ts';
-import { parseTopic } from '../../../schema/topics.ts';
+import type { Topic } from '../../../schema/topics.ts';
 import { brokerOptions } from '../../access/index.ts';
 import type { HandleMessage } from '../../ingest/pipeline.ts';
 import type { PresenceMessages, Subscriptions } from '../../ingest/topics.ts';
@@ -29,6 +29,7 @@ const DISCONNECT_MS = 1000;
 /** Uses MQTT 5 and a persistent session with a fixed client id, and acknowledges after the commit. */
 export function createSubscriber(deps: {
   mqtt: Config['mqtt'];
+  parseTopic: (topic: string) => Topic | null;
   /** null: this process does not publish its state */
   presence: PresenceMessages | null;
   /** of features */
@@ -45,6 +46,7 @@ export function createSubscriber(deps: {
 }) {
   const {
     mqtt,
+    parseTopic,
     presence: messages,
     subscriptions,
     handleMessage,
@@ -214,8 +216,6 @@ class Subscriber {
   send(topic: string, payload: Buffer): void {
     if (this.#client.connected) this.#client.publish(topic, payload, { qos: 0 });
   }
-
-  async recheck() {}
 
   check() {
     return this.#client.connected

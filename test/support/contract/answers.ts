@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { ROUTES } from '../../../api/features/index.ts';
-import { type Content, PROBLEMS, problemsOf, statusOf } from '../../../api/http/contract/operation.ts';
+import { CONTRACTS, ROUTES } from '../../../api/features/index.ts';
+import { problemSchemas } from '../../../api/http/contract/openapi.ts';
+import { type Content, problemsOf, statusOf } from '../../../api/http/contract/operation.ts';
 import type { ErrorCode } from '../../../common/errors.ts';
 
 /** An answer as received. */
@@ -13,6 +14,8 @@ export interface Answer {
   /** null: not read */
   text: string | null;
 }
+
+const PROBLEMS = problemSchemas(CONTRACTS);
 
 const TABLE = ROUTES.map((route) => ({
   ...route,
@@ -77,7 +80,7 @@ function problemObjection(answer: Answer, codes: readonly ErrorCode[]) {
     return codes.some((code) => statusOf(code) === answer.status) ? null : 'the status is not described';
   }
   const { code } = JSON.parse(answer.text);
-  const schema = PROBLEMS[code];
+  const schema = PROBLEMS.get(code);
   return schema && codes.includes(code) ? jsonObjection(answer, schema) : `the code ${code} is not described`;
 }
 

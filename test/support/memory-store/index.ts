@@ -1,5 +1,4 @@
 import type { Client } from 'cassandra-driver';
-import type { CredentialStore } from '../../../api/store/credentials.ts';
 import { createStore, type SendingHooks, type Store } from '../../../api/store/index.ts';
 import { DIALECTS } from '../../../schema/migrate/files.ts';
 import { PART } from '../../../schema/migrate/installation.ts';
@@ -60,11 +59,6 @@ export async function createMemoryStore(
 
 /** `database` executes CQL, for tests that check the stored rows. */
 export type MemoryStore = { store: Store; database: Client };
-
-/** @returns of a new database in memory */
-export const createMemoryCredentials = async (
-  options?: Parameters<typeof createMemoryStore>[0],
-): Promise<CredentialStore> => (await createMemoryStore(options)).store.credentials;
 
 /** @returns the tables of the newest schema */
 export function readMemoryTables(retention: Partial<typeof RETENTION> = {}): Promise<Map<string, Table>> {

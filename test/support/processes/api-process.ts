@@ -16,7 +16,7 @@ export type Script =
   | 'api/commands/migrate.ts'
   | 'api/commands/roles.ts'
   | 'api/features/dead-letters/command/index.ts'
-  | 'api/commands/credentials/index.ts'
+  | 'api/features/credentials/command/index.ts'
   | 'api/features/alarms/command/index.ts'
   | 'api/features/export/command.ts'
   | 'api/features/import/command/index.ts'

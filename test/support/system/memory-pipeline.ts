@@ -8,7 +8,7 @@ import { createIngest, type Publish } from '../../../api/ingest/index.ts';
 import type { Message, Send } from '../../../api/ingest/pipeline.ts';
 import type { Device } from '../../../api/ingest/registry/cache.ts';
 import { createContext } from '../../../api/observability/index.ts';
-import type { connectStore } from '../../../api/store/index.ts';
+import { type connectStore, int32, int64 } from '../../../api/store/index.ts';
 import { readSettings } from '../../../common/settings/index.ts';
 import {
   groupOf,
@@ -17,21 +17,17 @@ import {
   identifySensor,
   type SensorIdentity,
 } from '../../../schema/ids.ts';
-import { parseTopic } from '../../../schema/topics.ts';
+import { bucketOf, DAY_MS, DEAD_LETTER_SHARDS, HOUR_MS } from '../../../schema/rules.ts';
 import type { HeldWrites } from '../database/held-writes.ts';
 import { createMemoryStore } from '../memory-store/index.ts';
 import type { Table } from '../memory-store/tables.ts';
 import { readSeries } from '../metrics.ts';
-
-const DAY_MS = 86_400_000;
 
 /** Intervals in which the clock is compared with the database's, in ms: a test that sets the clock right waits for the next comparison. */
 const COMPARING = { trusted: 10_000, distrusted: 20 };
 
 /** More samples than any test writes for one sensor. */
 const MAX_SAMPLES = 1000;
-
-const MAX_DEAD_LETTERS = 100;
 
 /** Starts the pipeline of a process, from a message to its acknowledgement, with a database in memory. */
 export async function startMemoryPipeline(
@@ -106,7 +102,7 @@ export async function startMemoryPipeline(
   const accept = (topic: string, payload: string | Buffer, rest?: Partial<Message>) =>
     pipeline.ingest.handleMessage({
       topic,
-      route: parseTopic(topic),
+      route: pipeline.ingest.topics.contract.parse(topic),
       payload: memory.own(payload),
       retained: false,
       receipt: { from: null },
@@ -119,6 +115,21 @@ export async function startMemoryPipeline(
   function keyOf(device: string) {
     const { id, bytes } = identifyDevice(device) as Identity;
     return { id, bytes, group: groupOf(bytes, config.retention.latestGroups) };
+  }
+
+  /** @returns those of two days, the oldest first */
+  async function storedDeadLetters() {
+    const database = client as Client;
+    const hours = Array.from({ length: 49 }, (_, hour) => bucketOf(clock()) + (hour - 24) * HOUR_MS);
+    const shards = Array.from({ length: DEAD_LETTER_SHARDS }, (_, shard) => int32(shard));
+    const select = 'SELECT id FROM dead_letter WHERE hour = ? AND shard = ?';
+    const answers = await Promise.all(
+      hours.flatMap((hour) => shards.map((shard) => database.execute(select, [int64(hour), shard]))),
+    );
+    const ids = answers.flatMap(({ rows }) => rows.map((row) => row['id']));
+    ids.sort((a, b) => a.getDate() - b.getDate() || a.getDatePrecision().ticks - b.getDatePrecision().ticks);
+    const found = await Promise.all(ids.map((id) => pipeline.store.deadLetters.find(String(id))));
+    return found.filter((deadLetter) => deadLetter !== null);
   }
 
   return {
@@ -171,15 +182,11 @@ export async function startMemoryPipeline(
     lastSeen: async (device: string): Promise<number | null | undefined> =>
       (await pipeline.store.devices.device(keyOf(device)))?.lastSeen,
 
+    storedDeadLetters,
+
     /** @returns number of refused elements by code, for each dead letter, the oldest first */
-    async deadLetters(): Promise<Array<Record<string, number>>> {
-      const range = { from: clock() - DAY_MS, to: clock() + DAY_MS };
-      const { deadLetters } = await pipeline.store.deadLetters.page(range, {
-        before: null,
-        limit: MAX_DEAD_LETTERS,
-      });
-      return deadLetters.map(({ codes }) => codes).reverse();
-    },
+    deadLetters: async (): Promise<Array<Record<string, number>>> =>
+      (await storedDeadLetters()).map(({ codes }) => codes),
 
     /** @param series name and labels as Prometheus writes them */
     metric: async (series: string): Promise<number | undefined> =>

@@ -3,12 +3,13 @@ import { connect as connectTcp } from 'node:net';
 import { expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import pino from 'pino';
+import { Accounts } from '../../../api/access/accounts.ts';
 import { ByteBudget } from '../../../api/ingest/admission/byte-budget.ts';
 import { createBroker } from '../../../api/mqtt/embedded/index.ts';
 import { createMetrics } from '../../../api/observability/metrics.ts';
 import { readSettings } from '../../../common/settings/index.ts';
+import { topicContract } from '../../../schema/topics.ts';
 import { useCleanUps } from '../../support/clean-ups.ts';
-import { everybodyMayConnect } from '../../support/credentials.ts';
 import { usedBytes } from '../../support/memory.ts';
 import { readSeries } from '../../support/metrics.ts';
 import {
@@ -44,8 +45,8 @@ async function startBroker(budgetBytes: number) {
   const { mqtt: settings } = readSettings({ MQTT_PORT: '0' }, { envFile: '' });
   const broker = createBroker({
     mqtt: settings,
-    ...everybodyMayConnect(settings),
-    topics: { presence: null, readRules: [] },
+    accounts: new Accounts(settings),
+    topics: { presence: null, readRules: [], contract: topicContract([]) },
     maxMessageBytes: 1024 * 1024,
     handleMessage: ({ topic, payload, signal }) => budget.run(payload.length, () => settle(topic), signal),
     room: budget,

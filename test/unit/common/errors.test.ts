@@ -28,7 +28,13 @@ test.each([
 });
 
 /** The features of codes that nothing else uses. */
-const ONLY_IN: Record<string, string> = { other_session: 'api/features/sparkplug' };
+const ONLY_IN: Record<string, string> = {
+  bad_file: 'api/features/import',
+  credential_exists: 'api/features/credentials',
+  lines_refused: 'api/features/line-protocol',
+  not_all_replayed: 'api/features/dead-letters',
+  other_session: 'api/features/sparkplug',
+};
 
 describe('Errors: the table', () => {
   test('Error table: every code is used in the source', () => {

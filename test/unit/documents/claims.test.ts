@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import type { ZodObject } from 'zod';
-import { PROBLEM_CODES, PROBLEMS } from '../../../api/http/contract/operation.ts';
+import { CONTRACTS } from '../../../api/features/index.ts';
+import { problemSchemas } from '../../../api/http/contract/openapi.ts';
 import { ERRORS } from '../../../common/errors.ts';
 import { SETTINGS } from '../../../common/settings/index.ts';
 import { PINNED } from '../../../infra/first-stage.js';
@@ -138,8 +139,9 @@ describe('docs/reference/errors.md: the members of a problem', () => {
   });
 
   test('docs/reference/errors.md: problem responses: the page and the OpenAPI document name the same members', () => {
-    for (const code of PROBLEM_CODES.filter((one) => ERRORS[one].kind === 'problem')) {
-      const { shape } = PROBLEMS[code] as ZodObject;
+    for (const [code, schema] of problemSchemas(CONTRACTS)) {
+      if (ERRORS[code].kind !== 'problem') continue;
+      const { shape } = schema as ZodObject;
       const own = more.flatMap(([of, member]) => (of === code ? member : []));
       expect([code, Object.keys(shape).sort()]).toEqual([code, [...members, ...own].sort()]);
     }

@@ -4,13 +4,7 @@ import fc from 'fast-check';
 import { MessageBatch } from '../../../api/ingest/decode/message-batch.ts';
 import { ReceiptTimes } from '../../../api/ingest/receipt-times.ts';
 import { blankDevice, blankSensor } from '../../../api/ingest/registry/cache.ts';
-import {
-  type Identity,
-  identifyDevice,
-  identifySensor,
-  type SensorIdentity,
-  uuidText,
-} from '../../../schema/ids.ts';
+import { type Identity, identifyDevice, identifySensor, type SensorIdentity } from '../../../schema/ids.ts';
 import { type MemoryPipeline, startMemoryPipeline } from '../../support/system/memory-pipeline.ts';
 
 const NOW = Date.UTC(2026, 4, 5, 12);
@@ -37,13 +31,8 @@ async function start(settings?: Record<string, string>) {
   return pipeline;
 }
 
-/** @returns all dead letters with their payloads */
-async function deadLetters() {
-  const range = { from: NOW - 5000, to: NOW + 5000 };
-  const { deadLetters: rows } = await pipeline.store.deadLetters.page(range, { before: null, limit: 10 });
-  const found = await Promise.all(rows.map(({ id }) => pipeline.store.deadLetters.find(uuidText(id))));
-  return found.filter((row) => row !== null);
-}
+/** @returns the newest first */
+const deadLetters = async () => (await pipeline.storedDeadLetters()).reverse();
 
 describe('Messages of a device in the same ms, without a timestamp: all values are stored', () => {
   test('Messages of a device in one ms without a timestamp: received over MQTT: each value is stored at its own ms', async () => {

@@ -15,6 +15,7 @@ test.each([
   ['iot/v2/a/birth', null],
   ['/iot/v1/a/birth', null],
   ['iot/live/a', null],
+  ['spBv1.0/plant/NDATA/edge-1', null],
   ['', null],
 ])('Topic parser: topic %s: the result is %j', (topic, expected) => {
   expect(parseTopic(topic)).toEqual(expected);

@@ -1,7 +1,6 @@
 import { beforeAll, expect } from '@jest/globals';
 import { createMemoryStore, type MemoryStore } from '../../support/memory-store/index.ts';
 import { describeCells } from '../../support/store-contract/cells.ts';
-import { describeCredentials } from '../../support/store-contract/credentials.ts';
 import { describeEvents } from '../../support/store-contract/events.ts';
 import { describePacking } from '../../support/store-contract/packing.ts';
 import { describeSamples } from '../../support/store-contract/samples.ts';
@@ -28,4 +27,3 @@ describeSamples(subject);
 describePacking(subject);
 describeEvents(subject);
 describeWatchedTime(subject);
-describeCredentials(() => memory.store.credentials);

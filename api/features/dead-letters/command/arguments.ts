@@ -9,7 +9,7 @@ import {
 import { DATABASE_SETTINGS } from '../../../../common/settings/index.ts';
 import { parseMoment } from '../../../../common/times.ts';
 import { DAY_MS, DEAD_LETTER_DAYS, MOST_CLOCK_DIFFERENCE_MS } from '../../../../schema/rules.ts';
-import type { Range } from '../../../store/dead-letters/search.ts';
+import type { Range } from '../store.ts';
 
 const COMMAND = 'npm run dead-letters --';
 

@@ -6,6 +6,7 @@ import { createIngest, type Ingest } from '../../../ingest/index.ts';
 import { createContext, createLogger } from '../../../observability/index.ts';
 import type { Store } from '../../../store/index.ts';
 import { ingestSlots } from '../../index.ts';
+import { createDeadLetterReads, type DeadLetterReads } from '../store.ts';
 import { type Arguments, readArguments } from './arguments.ts';
 import { list, summary } from './list.ts';
 import { replay } from './replay.ts';
@@ -13,6 +14,7 @@ import { show } from './show.ts';
 
 export interface CommandParts {
   store: Store;
+  reads: DeadLetterReads;
   /** pipeline that is not started */
   ingest: Ingest;
   given: Arguments;
@@ -40,7 +42,14 @@ await runCommand(async () => {
   const { store } = database;
   const ingest = createIngest(context, { ...database, ...slots });
   try {
-    await COMMANDS[given.command]({ store, ingest, given, print, statusLine });
+    await COMMANDS[given.command]({
+      store,
+      reads: createDeadLetterReads(store),
+      ingest,
+      given,
+      print,
+      statusLine,
+    });
   } finally {
     statusLine.clear();
     await store.close();

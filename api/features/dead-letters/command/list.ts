@@ -1,8 +1,8 @@
 import { shortened } from '../../../../common/printable.ts';
 import { formatTime } from '../../../../common/times.ts';
 import { uuidText } from '../../../../schema/ids.ts';
-import type { StoredDeadLetter } from '../../../store/dead-letters/dead-letter.ts';
-import { addCodes, compareDeadLetterIds, hoursOf } from '../../../store/index.ts';
+import type { StoredDeadLetter } from '../../../store/dead-letters.ts';
+import { addCodes, compareDeadLetterIds, hoursOf } from '../store.ts';
 import type { CommandParts } from './index.ts';
 
 export async function list(parts: CommandParts) {
@@ -25,10 +25,10 @@ export async function list(parts: CommandParts) {
   if (shown === 0) print(NOTHING);
 }
 
-export async function summary({ store, given, print, statusLine }: CommandParts) {
+export async function summary({ reads, given, print, statusLine }: CommandParts) {
   const codes: Record<string, number> = {};
   let total = 0;
-  const { hours } = await store.deadLetters.summary(given.range, {
+  const { hours } = await reads.summary(given.range, {
     maxDeadLetters: Number.POSITIVE_INFINITY,
     onHour: (hour) => statusLine.update(`reading ${formatTime(hour)}`),
   });
@@ -45,14 +45,14 @@ const NOTHING = 'Nothing was refused in this range.';
 
 /** In order of time. One hour is in memory at a time. */
 export async function* matchingIds(
-  { store, given, statusLine }: CommandParts,
+  { reads, given, statusLine }: CommandParts,
   first: 'newest' | 'oldest',
 ): AsyncGenerator<Buffer[], void> {
   const { range, code, device } = given;
   for (const part of hoursOf(range, first)) {
     statusLine.update(`reading ${formatTime(part.from)}`);
     const ids: Buffer[] = [];
-    await store.deadLetters.scanHour(part, (head) => {
+    await reads.scanHour(part, (head) => {
       if (code !== undefined && !Object.hasOwn(head.codes, code)) return;
       if (device !== undefined && head.device !== device) return;
       ids.push(head.id);

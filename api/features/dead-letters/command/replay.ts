@@ -3,8 +3,8 @@ import { shortened } from '../../../../common/printable.ts';
 import { formatTime } from '../../../../common/times.ts';
 import { uuidText } from '../../../../schema/ids.ts';
 import type { IngestResult } from '../../../ingest/ingest-result.ts';
-import type { StoredDeadLetter } from '../../../store/dead-letters/dead-letter.ts';
-import { addCodes } from '../../../store/index.ts';
+import type { StoredDeadLetter } from '../../../store/dead-letters.ts';
+import { addCodes } from '../store.ts';
 import type { CommandParts } from './index.ts';
 import { codesText, countText, matchingIds, NOT_FOUND } from './list.ts';
 

@@ -4,7 +4,7 @@ import { printable } from '../../../../common/printable.ts';
 import { formatTime } from '../../../../common/times.ts';
 import { uuidText } from '../../../../schema/ids.ts';
 import { parseSenmlCbor } from '../../../ingest/decode/index.ts';
-import type { StoredContent } from '../../../store/dead-letters/dead-letter.ts';
+import type { StoredContent } from '../../../store/dead-letters.ts';
 import type { CommandParts } from './index.ts';
 import { codesText, NOT_FOUND } from './list.ts';
 

@@ -11,10 +11,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { MillraceError } from '../../../../common/errors.ts';
 import type { Config } from '../../../../common/settings/config.ts';
 import type { StatusLine } from '../../../../common/status-line.ts';
-import { importFile } from '../files.ts';
+import { type Destination, importFile } from '../files.ts';
 import type { MergedLine, Progress, RefusedLine, StoredRow } from '../importer.ts';
 import type { FileOptions } from '../options.ts';
-import type { ImportTarget } from '../past-samples.ts';
 import { withFlags } from './flag-text.ts';
 import { proposalLines, proposeFor, siteOfPath } from './proposal.ts';
 
@@ -23,7 +22,7 @@ export const REFUSED_SUFFIX = '.refused.csv';
 
 /** Returns the number of refused samples and lines. @throws `failed` after a stop */
 export async function importOne(
-  target: ImportTarget,
+  destination: Destination,
   file: Parameters<typeof importFile>[1],
   {
     flags,
@@ -66,7 +65,7 @@ export async function importOne(
       statusLine.update(`${path}: ${progressText(progress, began)}`);
     },
   };
-  const { progress, first, mergedLines } = await importFile(target, file, run).catch((error) => {
+  const { progress, first, mergedLines } = await importFile(destination, file, run).catch((error) => {
     statusLine.clear();
     if (!(error instanceof MillraceError) || error.code !== 'bad_file') throw error;
     throw new MillraceError('bad_file', [`${path}: ${withFlags(error.message)}`, ...proposed()].join('\n'), {

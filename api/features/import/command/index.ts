@@ -10,8 +10,7 @@ import { openDatabase } from '../../../database.ts';
 import { createIngest } from '../../../ingest/index.ts';
 import { createContext, createLogger } from '../../../observability/index.ts';
 import { ingestSlots } from '../../index.ts';
-import { FILE_OPTIONS, formatOf, parseFileOptions } from '../files.ts';
-import { createImportTarget } from '../past-samples.ts';
+import { destinationOf, FILE_OPTIONS, formatOf, parseFileOptions } from '../files.ts';
 import { importOne, REFUSED_SUFFIX } from './import-one.ts';
 
 const FILE_FLAGS: Record<string, Flag & { type: 'text' }> = Object.fromEntries(
@@ -79,12 +78,12 @@ await runCommand(async () => {
   const database = await openDatabase(context, slots);
   const { store } = database;
   const ingest = createIngest(context, { ...database, ...slots });
-  const target = createImportTarget(ingest, { store, clock: database.clockGuard });
+  const destination = destinationOf(database.store, ingest);
   try {
     await ingest.start();
     let refused = 0;
     for (const file of files) {
-      refused += await importOne(target, file, {
+      refused += await importOne(destination, file, {
         flags,
         options,
         cql: config.cql,

@@ -6,8 +6,8 @@ import { printable } from '../../../../common/printable.ts';
 import { readSetting } from '../../../../common/settings/index.ts';
 import { formatTime } from '../../../../common/times.ts';
 import { DAY_MS } from '../../../../schema/rules.ts';
-import { parseTopic } from '../../../../schema/topics.ts';
 import { MessageDecoder } from '../../../ingest/decode/index.ts';
+import { contractTopics } from '../../index.ts';
 import type { ParsedMessage } from '../mapping.ts';
 import { expandPreset, Mapping, Mappings, proposeMapping, readMappings, readPresets } from '../mappings.ts';
 import { readArguments } from './arguments.ts';
@@ -54,7 +54,7 @@ function testMessage(source: string, { topic, payload }: { topic?: string; paylo
   if (topic === undefined || payload === undefined) throw usageError('npm run mappings -- test', problems);
   const mappings = existsSync(source) ? Mappings.load(source) : new Mappings(mappingsOf(source));
   const bytes = bytesOf(payload);
-  if (parseTopic(topic)) {
+  if (contractTopics().parse(topic)) {
     throw new MillraceError('failed', `${printable(topic)} is a topic of Millrace, so no mapping reads it.`);
   }
   const match = mappings.match(topic);

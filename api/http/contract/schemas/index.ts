@@ -6,7 +6,7 @@ import { PROCESSES_SCHEMAS } from './processes.ts';
 import { SHARED_SCHEMAS } from './shared.ts';
 
 export { AnnotationText } from './devices.ts';
-export { LineRefusal, Refusal } from './ingest.ts';
+export { Refusal } from './ingest.ts';
 
 /** By their names in the documents. The tests check every answer of a route against its schema. An unknown member is an error. */
 export const SCHEMAS = {

@@ -1,18 +1,5 @@
 import { z } from 'zod';
 
-export const LineRefusal = z.strictObject({
-  line: z.int().positive(),
-  code: z.string(),
-  path: z
-    .string()
-    .optional()
-    .meta({ examples: ['timestamp', 'sensor'] }),
-  rule: z
-    .string()
-    .optional()
-    .meta({ examples: ['must have a value such as 21.5, 21i, 21u, true or "text" after each ='] }),
-});
-
 export const Refusal = z
   .strictObject({
     index: z.int().min(-1),
@@ -36,7 +23,6 @@ export const Accepted = z.strictObject({ accepted: z.int().min(0) }).meta({
 });
 
 export const INGEST_SCHEMAS = {
-  LineRefusal,
   Refusal,
   Accepted,
 };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { SCOPES } from '../../../access/http/index.ts';
 import { MAX_UNWATCHED_SPANS } from '../../../observability/index.ts';
-import { Id, Name, pageOf, Time, time } from './shared.ts';
+import { Time, time } from './shared.ts';
 
 const RATES = {
   samples_per_s: z.number().min(0),
@@ -150,23 +150,6 @@ const Session = z.strictObject({
   ends_at: time.meta({ description: 'The end of the session of the caller; null without a session.' }),
 });
 
-const credential = {
-  device_id: Id,
-  account: Name.meta({
-    description: 'The user name at the broker: the name or the id of the device, as the request had it.',
-  }),
-  devices: z.array(Name).meta({ description: 'Further devices whose topics the account may use.' }),
-  issued_at: Time,
-  changed_at: Time.meta({ description: 'The time of the last new secret.' }),
-};
-
-const Credential = z.strictObject(credential);
-
-const IssuedCredential = z.strictObject({
-  ...credential,
-  secret: z.string().meta({ description: 'The password at the broker. No other answer contains it.' }),
-});
-
 const Document = z.looseObject({}).meta({ description: 'The document.' });
 
 export const PROCESSES_SCHEMAS = {
@@ -181,8 +164,5 @@ export const PROCESSES_SCHEMAS = {
   Alive,
   Readiness,
   Session,
-  Credential,
-  CredentialPage: pageOf(Credential),
-  IssuedCredential,
   Document,
 };

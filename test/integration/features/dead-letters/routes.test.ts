@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
+import { createDeadLetterReads } from '../../../../api/features/dead-letters/store.ts';
 import { forEachConcurrently } from '../../../../common/concurrency.ts';
 import { expectProblem, send } from '../../../support/http/index.ts';
 import { pagesOf, withCursor } from '../../../support/http/pages.ts';
@@ -290,9 +291,9 @@ describe('Summary of dead letters', () => {
 
   test('Summary of dead letters: too many for one answer: ends at a full hour, and the answer has this hour as from', async () => {
     const range = { from: RANGE.from, to: NOON + 9 * HOUR };
-    const { hours, from } = await store.deadLetters.summary(range, { maxDeadLetters: 2 });
+    const { hours, from } = await createDeadLetterReads(store).summary(range, { maxDeadLetters: 2 });
     expect(from).toBe(NOON + HOUR);
-    const rest = await store.deadLetters.summary({ from: range.from, to: from });
+    const rest = await createDeadLetterReads(store).summary({ from: range.from, to: from });
     const counts = [...hours, ...rest.hours].map(({ hour, deadLetters, codes }) => ({
       hour: new Date(hour).toISOString(),
       dead_letters: deadLetters,
@@ -305,11 +306,11 @@ describe('Summary of dead letters', () => {
     const start = NOON - 20 * HOUR;
     const instants = Array.from({ length: 3000 }, (_, i) => start + (i % 7));
     await forEachConcurrently(50, instants, (instant) => writeBare(instant));
-    const { hours } = await store.deadLetters.summary({ from: start, to: start + HOUR });
+    const { hours } = await createDeadLetterReads(store).summary({ from: start, to: start + HOUR });
     expect(hours).toEqual([{ hour: start, deadLetters: 3000, codes: { malformed: 3000 } }]);
     // A scan of one instant counts the dead letters of that instant only.
     let count = 0;
-    await store.deadLetters.scanHour({ from: start + 3, to: start + 4 }, () => count++);
+    await createDeadLetterReads(store).scanHour({ from: start + 3, to: start + 4 }, () => count++);
     expect(count).toBe(instants.filter((instant) => instant === start + 3).length);
   });
 });

@@ -1,5 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { isAccepted, useMosquittoAccounts } from '../../../support/mqtt/mosquitto-accounts.ts';
+import {
+  isAccepted,
+  useMosquittoAccounts,
+} from '../../../support/features/credentials/mosquitto-accounts.ts';
 import { useTestSystem } from '../../../support/system/use.ts';
 import { until } from '../../../support/until.ts';
 

@@ -2,7 +2,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { identifyDevice } from '../../../../schema/ids.ts';
-import { isAccepted, useMosquittoAccounts } from '../../../support/mqtt/mosquitto-accounts.ts';
+import {
+  isAccepted,
+  useMosquittoAccounts,
+} from '../../../support/features/credentials/mosquitto-accounts.ts';
 import { useTestSystem } from '../../../support/system/use.ts';
 import { until } from '../../../support/until.ts';
 

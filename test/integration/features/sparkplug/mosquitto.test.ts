@@ -1,8 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
-import { INSTALLATION_RIGHTS } from '../../../../api/commands/credentials/mosquitto.ts';
+import { INSTALLATION_RIGHTS } from '../../../../api/features/credentials/command/mosquitto.ts';
 import { RIGHTS } from '../../../../api/features/sparkplug/rights.ts';
-import { isAccepted, useMosquittoAccounts } from '../../../support/mqtt/mosquitto-accounts.ts';
+import {
+  isAccepted,
+  useMosquittoAccounts,
+} from '../../../support/features/credentials/mosquitto-accounts.ts';
 import { useTestSystem } from '../../../support/system/use.ts';
 
 const system = useTestSystem();

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { isTaken, trySubscribe, useCredentials } from '../../../support/credentials.ts';
+import { isTaken, trySubscribe, useCredentials } from '../../../support/features/credentials/index.ts';
 import { useTestSystem } from '../../../support/system/use.ts';
 
 const system = useTestSystem({

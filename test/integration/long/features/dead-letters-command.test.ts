@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import type { Refusals } from '../../../../api/store/dead-letters/writes.ts';
+import type { Refusals } from '../../../../api/store/dead-letters.ts';
 import type { Refusal } from '../../../../common/errors.ts';
 import { startCommand } from '../../../support/processes/api-process.ts';
 import { useDevice, useStore, useTestSystem } from '../../../support/system/use.ts';

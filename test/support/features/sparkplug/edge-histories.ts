@@ -8,8 +8,8 @@ import { type Packet, type Sent, SimulatedNode, sentName } from './edge-history.
 /** Unacknowledged messages that a broker or a node sends again. */
 const IN_FLIGHT = 3;
 
-const MAX_DEAD_LETTERS = 500;
-const DAY_MS = 86_400_000;
+const _MAX_DEAD_LETTERS = 500;
+const _DAY_MS = 86_400_000;
 
 /** A node with the state of its connection to Millrace. `late`: a last will that the broker has not published yet. */
 class Way {
@@ -218,7 +218,7 @@ export async function runEdgeHistories({
     }
   }
   const before = stored.size;
-  await replayAll(pipeline, now);
+  await replayAll(pipeline);
   const recovered = stored.size - before;
   await pipeline.stop();
   const refused = ways.reduce((sum, way) => sum + way.refused, 0);
@@ -226,19 +226,13 @@ export async function runEdgeHistories({
   return { faults, stored: stored.size, refused, rebirths, recovered };
 }
 
-/** An operator replays all dead letters. @param now epoch ms */
-async function replayAll({ store, ingest }: MemoryPipeline, now: number) {
-  let before = null;
-  do {
-    const range = { from: now - DAY_MS, to: now + DAY_MS };
-    const page = await store.deadLetters.page(range, { before, limit: MAX_DEAD_LETTERS });
-    for (const deadLetter of page.deadLetters) {
-      try {
-        await ingest.replay(deadLetter);
-      } catch (error) {
-        if ((error as { code?: string }).code !== 'not_replayable') throw error;
-      }
+/** An operator replays all dead letters. */
+async function replayAll({ ingest, storedDeadLetters }: MemoryPipeline) {
+  for (const deadLetter of (await storedDeadLetters()).reverse()) {
+    try {
+      await ingest.replay(deadLetter);
+    } catch (error) {
+      if ((error as { code?: string }).code !== 'not_replayable') throw error;
     }
-    before = page.next;
-  } while (before);
+  }
 }

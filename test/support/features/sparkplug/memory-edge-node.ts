@@ -2,6 +2,7 @@ import pino from 'pino';
 import { Rebirths } from '../../../../api/features/sparkplug/host.ts';
 import { Sparkplug } from '../../../../api/features/sparkplug/sparkplug.ts';
 import { createSparkplugStore } from '../../../../api/features/sparkplug/store.ts';
+import { parseEdgeTopic } from '../../../../api/features/sparkplug/topics.ts';
 import { MessageDecoder } from '../../../../api/ingest/decode/index.ts';
 import type { MessageBatch } from '../../../../api/ingest/decode/message-batch.ts';
 import { arrivalOf } from '../../../../api/ingest/pipeline.ts';
@@ -10,7 +11,6 @@ import { ClockNotices } from '../../../../api/ingest/registry/clock-notices.ts';
 import { Registry } from '../../../../api/ingest/registry/index.ts';
 import { Retry } from '../../../../api/store/sending/retry.ts';
 import { type Identity, identifyDevice } from '../../../../schema/ids.ts';
-import { parseTopic } from '../../../../schema/topics.ts';
 import { createMemoryStore } from '../../memory-store/index.ts';
 
 const GROUPS = 4;
@@ -69,7 +69,7 @@ export async function createMemoryEdgeNode(clock: () => number) {
 
   function topicOf(type: string) {
     const topic = `spBv1.0/plant/${type}/edge-1${type.startsWith('D') ? '/press' : ''}`;
-    const route = parseTopic(topic);
+    const route = parseEdgeTopic(topic);
     if (route?.kind !== 'sparkplug') throw new Error(`${topic} is not a topic of an edge node`);
     const identity = identifyDevice(route.device) as Identity;
     return { topic, sparkplug: route.sparkplug, identity };
@@ -115,7 +115,7 @@ export async function createMemoryEdgeNode(clock: () => number) {
       const { topic, sparkplug: place, identity } = topicOf(type);
       const message = {
         topic,
-        route: parseTopic(topic),
+        route: parseEdgeTopic(topic),
         payload,
         retained: false,
         receipt: { from: null },

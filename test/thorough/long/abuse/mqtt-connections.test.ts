@@ -1,15 +1,16 @@
 import { afterAll, expect, jest, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import pino from 'pino';
+import { Accounts } from '../../../../api/access/accounts.ts';
 import type { Bounds } from '../../../../api/access/connection-limits.ts';
 import { OwnCertificate } from '../../../../api/access/tls/certificate-reload.ts';
 import { ByteBudget } from '../../../../api/ingest/admission/byte-budget.ts';
 import { createBroker } from '../../../../api/mqtt/embedded/index.ts';
 import { createMetrics } from '../../../../api/observability/metrics.ts';
 import { readSettings } from '../../../../common/settings/index.ts';
+import { topicContract } from '../../../../schema/topics.ts';
 import { certificatesFolder } from '../../../support/certificates.ts';
 import { useCleanUps } from '../../../support/clean-ups.ts';
-import { everybodyMayConnect } from '../../../support/credentials.ts';
 import { createTcpClients, type TcpClient } from '../../../support/http/tcp-clients.ts';
 import { connectBytes } from '../../../support/mqtt/packets.ts';
 import { until } from '../../../support/until.ts';
@@ -28,8 +29,8 @@ async function startBroker(bounds?: Bounds, tls?: OwnCertificate) {
   const { mqtt: settings } = readSettings({ MQTT_PORT: '0' }, { envFile: '' });
   const broker = createBroker({
     mqtt: settings,
-    ...everybodyMayConnect(settings),
-    topics: { presence: null, readRules: [] },
+    accounts: new Accounts(settings),
+    topics: { presence: null, readRules: [], contract: topicContract([]) },
     maxMessageBytes: 1024 * 1024,
     handleMessage: async () => 'accepted',
     room: new ByteBudget(1024 * 1024),

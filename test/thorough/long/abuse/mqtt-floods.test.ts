@@ -2,12 +2,13 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import { expect, test } from '@jest/globals';
 import pino from 'pino';
+import { Accounts } from '../../../../api/access/accounts.ts';
 import { ByteBudget } from '../../../../api/ingest/admission/byte-budget.ts';
 import { createBroker } from '../../../../api/mqtt/embedded/index.ts';
 import { createMetrics } from '../../../../api/observability/metrics.ts';
 import { readSettings } from '../../../../common/settings/index.ts';
+import { topicContract } from '../../../../schema/topics.ts';
 import { useCleanUps } from '../../../support/clean-ups.ts';
-import { everybodyMayConnect } from '../../../support/credentials.ts';
 import { createFloods } from '../../../support/mqtt/floods.ts';
 import { until } from '../../../support/until.ts';
 
@@ -34,8 +35,8 @@ async function startBroker() {
   const { mqtt: settings } = readSettings({ MQTT_PORT: '0' }, { envFile: '' });
   const broker = createBroker({
     mqtt: settings,
-    ...everybodyMayConnect(settings),
-    topics: { presence: null, readRules: [] },
+    accounts: new Accounts(settings),
+    topics: { presence: null, readRules: [], contract: topicContract([]) },
     maxMessageBytes: 1024 * 1024,
     handleMessage: async () => {
       messages++;

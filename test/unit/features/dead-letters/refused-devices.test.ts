@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { createRefusedDevices } from '../../../../api/features/dead-letters/refused-devices.ts';
-import type { RefusedCount } from '../../../../api/store/dead-letters/reads.ts';
+import type { RefusedCount } from '../../../../api/features/dead-letters/store.ts';
 import { identifyDevice } from '../../../../schema/ids.ts';
 
 const NOW = Date.UTC(2026, 10, 23, 3);

@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { importParquet, importStream } from '../../../../api/features/import/files.ts';
-import { createImportTarget } from '../../../../api/features/import/past-samples.ts';
+import { destinationOf, importParquet, importStream } from '../../../../api/features/import/files.ts';
 import { encodeParquet, listSensors, readSensors } from '../../../../api/features/shared/columns/index.ts';
 import { csvCell } from '../../../../api/features/shared/files/answers.ts';
 import { createReading } from '../../../../api/history/reading/index.ts';
@@ -22,16 +21,13 @@ beforeAll(async () => {
 });
 afterAll(() => pipeline.stop());
 
-const targetOf = ({ ingest, store: stored, clockGuard }: MemoryPipeline) =>
-  createImportTarget(ingest, { store: stored, clock: clockGuard });
-
 async function store(text: string, { format = 'csv', ...options }: Record<string, unknown> = {}) {
   const refused: Record<string, unknown>[] = [];
   async function* source() {
     yield Buffer.from(text);
   }
   const { progress } = await importStream(
-    targetOf(pipeline),
+    destinationOf(pipeline.store, pipeline.ingest),
     { source: source(), format: format as 'csv' },
     {
       device: undefined,
@@ -177,11 +173,19 @@ test('Import of an export: hostile names: a second installation has the same dev
           yield Buffer.from(`${JSON.stringify({ ts: BEGIN + index, ...row })}\n`);
       }
       try {
-        await importStream(targetOf(first), { source: source(), format: 'ndjson' }, options);
+        await importStream(
+          destinationOf(first.store, first.ingest),
+          { source: source(), format: 'ndjson' },
+          options,
+        );
         const exported = await exportOf(first);
         await writeFile(path, exported);
         const file = await open(path);
-        const { progress } = await importParquet(targetOf(second), file, options).finally(() => file.close());
+        const { progress } = await importParquet(
+          destinationOf(second.store, second.ingest),
+          file,
+          options,
+        ).finally(() => file.close());
         expect(progress).toMatchObject({ refused: 0, merged: 0 });
         expect((await exportOf(second)).equals(exported)).toBe(true);
       } finally {

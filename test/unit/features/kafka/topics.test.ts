@@ -5,7 +5,7 @@ import { recordOf } from '../../../../api/features/kafka/announced.ts';
 import { createEncoder, createSmallEncoder } from '../../../../api/features/kafka/encoder.ts';
 import { MAX_REQUEST_BYTES } from '../../../../api/features/kafka/sender.ts';
 import type { Announcement } from '../../../../api/ingest/outbox.ts';
-import { storedForm } from '../../../../api/store/dead-letters/writes.ts';
+import { storedForm } from '../../../../api/store/dead-letters.ts';
 import { readSettings } from '../../../../common/settings/index.ts';
 import { decodeAvro } from '../../../../schema/kafka/avro.ts';
 import { KAFKA_SETTINGS } from '../../../../schema/kafka/index.ts';

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { MappedTopics } from '../../../../api/features/mappings/topics.ts';
-import type { Refusals } from '../../../../api/store/dead-letters/writes.ts';
+import type { Refusals } from '../../../../api/store/dead-letters.ts';
 import type { Identity } from '../../../../schema/ids.ts';
 import { useDirectory } from '../../../support/directory.ts';
 import { type MemoryPipeline, startMemoryPipeline } from '../../../support/system/memory-pipeline.ts';
@@ -169,10 +169,7 @@ describe('Message on a mapped topic', () => {
   test('Message on a mapped topic: its dead letter is replayed: all values are stored', async () => {
     await start({ AUTO_REGISTER: 'false' });
     await send('farm/a/up', { t: NOW / 1000, v: 3, w: 4 });
-    const range = { from: NOW - 1000, to: NOW + 1000 };
-    const { deadLetters } = await pipeline.store.deadLetters.page(range, { before: null, limit: 10 });
-    const { uuidText } = await import('../../../../schema/ids.ts');
-    const stored = await pipeline.store.deadLetters.find(uuidText(deadLetters[0]?.id as Buffer));
+    const [stored] = await pipeline.storedDeadLetters();
     await send('farm/a/config', { sensor: 'v' });
     await send('farm/a/config', { sensor: 'w' });
     const result = await pipeline.ingest.replay(stored as never);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { canSubscribe, deviceAccount } from '../../../../api/access/credentials/topic-permissions.ts';
-import { mayRead } from '../../../../api/features/sparkplug/topics.ts';
+import { canPublish, canSubscribe, deviceAccount } from '../../../../api/access/topic-permissions.ts';
+import { mayRead, parseEdgeTopic } from '../../../../api/features/sparkplug/topics.ts';
 import { matchesFilter } from '../../../../api/mqtt/embedded/retained.ts';
 import { identifyDevice } from '../../../../schema/ids.ts';
 import { EDGE_FILTERS } from '../../../../schema/sparkplug-topics.ts';
@@ -9,7 +9,7 @@ import { EDGE_FILTERS } from '../../../../schema/sparkplug-topics.ts';
 const idOf = (text: string) => String(identifyDevice(text)?.id);
 
 const device = (account: string, ...devices: string[]) =>
-  deviceAccount({ account, deviceId: idOf(account), devices, writtenAt: 1 });
+  deviceAccount({ account, deviceId: idOf(account), devices });
 
 const PUMP = device('pump');
 const EDGE = device('plant/edge');
@@ -51,6 +51,30 @@ describe('Permissions: topics of edge nodes and hosts', () => {
   });
 });
 
+describe('Permissions: topics on which edge nodes publish', () => {
+  test.each([
+    ['spBv1.0/plant/NBIRTH/edge', EDGE],
+    ['spBv1.0/plant/DDATA/edge/any', EDGE],
+    ['spBv1.0/plant/NDEATH/edge', device('gateway', 'plant/edge')],
+  ])('Permissions: a device publishes to %p (case %#): allowed', (topic, account) => {
+    expect(canPublish(account, parseEdgeTopic(topic))).toBe(true);
+  });
+
+  test.each([
+    ['spBv1.0/pump/NDATA/pump', PUMP],
+    ['spBv1.0/STATE/pump', PUMP],
+    ['spBv1.0/plant/NDATA/edge-2', EDGE],
+    ['spBv1.0/plant-2/NDATA/edge', EDGE],
+    ['spBv1.0/plant/NDATA/edge/x', EDGE],
+    ['spBv1.0/plant/NCMD/edge', EDGE],
+    ['spBv1.0/plant/DCMD/edge/x', EDGE],
+    ['spBv1.0/STATE/edge', EDGE],
+    ['spBv1.0/plant/DDATA/edge/x', device('plant/edge/x')],
+  ])('Permissions: a device publishes to %p (case %#): refused', (topic, account) => {
+    expect(canPublish(account, parseEdgeTopic(topic))).toBe(false);
+  });
+});
+
 /** A topic level of any client: often a name, a wildcard or a keyword that has a meaning. */
 const level = fc.oneof(
   fc.constantFrom('+', '#', '', 'pump', 'valve', 'plant', 'edge', 'STATE', 'live', 'v1', 'iot', 'spBv1.0'),
@@ -83,6 +107,18 @@ test('Permissions: random topic filters: an allowed subscription never matches o
       if (!canSubscribe(who, filter, [mayRead])) return;
       for (const topic of [...others, ...nodes, ...commands])
         expect(matchesFilter(filter, topic)).toBe(false);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test('Permissions: random topics: an account may publish only for its own edge node or one of its list', () => {
+  fc.assert(
+    fc.property(account, topic, (who, where) => {
+      const parsed = parseEdgeTopic(where);
+      if (!canPublish(who, parsed)) return;
+      expect([...who.speaksFor].map(idOf)).toContain(idOf(String(parsed?.sender)));
+      expect(where).not.toMatch(/[+#]/);
     }),
     { numRuns: 1000 },
   );

@@ -1,7 +1,13 @@
+// cspell:ignore spbv
+
 import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
 import { CHANNELS } from '../../../../api/features/sparkplug/channels.ts';
+import { EDGE_TOPICS, parseEdgeTopic } from '../../../../api/features/sparkplug/topics.ts';
+import { isBarrier, queueKeyOf } from '../../../../api/ingest/admission/index.ts';
 import { EDGE_FILTERS, parseSparkplugTopic } from '../../../../schema/sparkplug-topics.ts';
-import { parseTopic } from '../../../../schema/topics.ts';
+import { suggestTopic } from '../../../../schema/topic-suggestion.ts';
+import { KINDS, topicContract } from '../../../../schema/topics.ts';
 
 const edge = { node: 'plant/edge-1', command: 'spBv1.0/plant/NCMD/edge-1' };
 
@@ -31,8 +37,8 @@ test.each([
 });
 
 test('Sparkplug topic: the device name is group, edge node and device, joined with slashes', () => {
-  expect(parseTopic('spBv1.0/plant/DDATA/edge-1/press')?.device).toBe('plant/edge-1/press');
-  expect(parseTopic('spBv1.0/plant/NDATA/edge-1')?.device).toBe('plant/edge-1');
+  expect(parseEdgeTopic('spBv1.0/plant/DDATA/edge-1/press')?.device).toBe('plant/edge-1/press');
+  expect(parseEdgeTopic('spBv1.0/plant/NDATA/edge-1')?.device).toBe('plant/edge-1');
 });
 
 test('Sparkplug topics: all subscription filters: the parser accepts a topic of each filter', () => {
@@ -52,4 +58,40 @@ test('AsyncAPI: the described topics of edge nodes are those that ingest subscri
     parameters.type.enum.map((type) => address.replace('{type}', type).replaceAll(/{\w+}/g, '+')),
   );
   expect(topics).toEqual(EDGE_FILTERS);
+});
+
+const CONTRACT = topicContract([EDGE_TOPICS]);
+
+test.each([
+  ['spbv1.0/plant/NDATA/edge-1', 'spBv1.0/plant/NDATA/edge-1'],
+  ['plant/DDATA/edge-1/press', 'spBv1.0/plant/DDATA/edge-1/press'],
+  ['spBv1.0/plant/NBIRTH/edge-1', null],
+  ['spBv1.0/plant/NCMD/edge-1', null],
+  ['iot/v1/my-desk/measurement', 'iot/v1/my-desk/measurements'],
+])('Topic suggestion: %s: suggests %s', (topic, expected) =>
+  expect(suggestTopic(topic, CONTRACT)).toBe(expected),
+);
+
+test('Topic suggestion: random topics next to those of edge nodes: each suggestion is a valid topic', () => {
+  const level = fc.oneof(fc.constantFrom('iot', 'v1', 'spBv1.0', 'NDATA', ...KINDS, ''), fc.string());
+  fc.assert(
+    fc.property(fc.array(level, { maxLength: 12 }), (levels) => {
+      const suggestion = suggestTopic(levels.join('/'), CONTRACT);
+      if (suggestion !== null) expect(CONTRACT.parse(suggestion)).not.toBeNull();
+    }),
+  );
+});
+
+test.each([
+  ['spBv1.0/plant/NBIRTH/edge-1', true],
+  ['spBv1.0/plant/DBIRTH/edge-1/press', true],
+  ['spBv1.0/plant/NDEATH/edge-1', true],
+  ['spBv1.0/plant/DDEATH/edge-1/press', true],
+  ['spBv1.0/plant/NDATA/edge-1', false],
+  ['spBv1.0/plant/DDATA/edge-1/press', false],
+])('Queue of an edge node: message on %s: the key is the node, later messages wait: %s', (topic, barrier) => {
+  const parsed = CONTRACT.parse(topic);
+  if (!parsed) throw new Error('no topic of an edge node');
+  const identity = { id: 'of the device', bytes: Buffer.alloc(16), name: null };
+  expect([queueKeyOf(parsed, identity), isBarrier(parsed)]).toEqual(['plant/edge-1', barrier]);
 });

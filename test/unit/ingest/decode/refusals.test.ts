@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { encode } from 'cborg';
 import { MessageDecoder } from '../../../../api/ingest/decode/index.ts';
 import { refusalOf } from '../../../../api/ingest/decode/refusals.ts';
-import type { Refusals } from '../../../../api/store/dead-letters/writes.ts';
+import type { Refusals } from '../../../../api/store/dead-letters.ts';
 import { type ErrorCode, MillraceError } from '../../../../common/errors.ts';
 
 const NOW = Date.UTC(2026, 10, 22, 12);

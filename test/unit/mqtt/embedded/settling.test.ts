@@ -5,6 +5,7 @@ import { Acknowledgements, Deliveries } from '../../../../api/mqtt/acknowledgeme
 import { Answers } from '../../../../api/mqtt/embedded/answers.ts';
 import { Settling } from '../../../../api/mqtt/embedded/settling.ts';
 import { createMetrics } from '../../../../api/observability/metrics.ts';
+import { parseTopic, topicContract } from '../../../../schema/topics.ts';
 
 /** A topic to which the account of the connection may not publish. */
 const FORBIDDEN = 'iot/v1/other/measurements';
@@ -15,13 +16,20 @@ const deliveriesOf = () => new Deliveries();
 /** @param connection sender of all messages (default: a closed one) */
 const settlingOf = (handleMessage: HandleMessage, connection?: object) =>
   new Settling({
+    parseTopic,
     handleMessage,
     clock: () => 0,
     connectionOf: () => connection as never,
     canPublish: (_client, topic) => topic !== FORBIDDEN,
     canSendFor: () => true,
     deliveriesOf,
-    answers: new Answers({ deliveriesOf, halfOpen: () => 0, forward: () => {}, metrics }),
+    answers: new Answers({
+      deliveriesOf,
+      halfOpen: () => 0,
+      forward: () => {},
+      metrics,
+      contract: topicContract([]),
+    }),
     metrics,
   }).authorizePublish;
 

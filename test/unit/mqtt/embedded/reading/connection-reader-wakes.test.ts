@@ -12,6 +12,7 @@ import { ReadScheduler } from '../../../../../api/mqtt/embedded/reading/read-sch
 import { Persistence } from '../../../../../api/mqtt/embedded/retained.ts';
 import { Settling } from '../../../../../api/mqtt/embedded/settling.ts';
 import { createMetrics } from '../../../../../api/observability/metrics.ts';
+import { parseTopic, topicContract } from '../../../../../schema/topics.ts';
 import { Line } from '../../../../support/mqtt/line.ts';
 import {
   connectBytes,
@@ -64,6 +65,7 @@ async function startBroker({ budgetBytes }: { budgetBytes: number }) {
   const aedes = new SessionlessBroker({
     persistence,
     authorizePublish: new Settling({
+      parseTopic,
       handleMessage: ({ payload, signal }) => {
         const work = () => new Promise((resolve) => void unsettled.push(() => resolve(undefined)));
         received++;
@@ -74,7 +76,13 @@ async function startBroker({ budgetBytes }: { budgetBytes: number }) {
       canPublish: () => true,
       canSendFor: () => true,
       deliveriesOf,
-      answers: new Answers({ deliveriesOf, halfOpen: () => 0, forward: () => {}, metrics }),
+      answers: new Answers({
+        deliveriesOf,
+        halfOpen: () => 0,
+        forward: () => {},
+        metrics,
+        contract: topicContract([]),
+      }),
       metrics,
     }).authorizePublish,
   });

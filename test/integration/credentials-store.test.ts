@@ -1,6 +1,0 @@
-import { describeCredentials } from '../support/store-contract/credentials.ts';
-import { useStoredSystem } from '../support/system/stored.ts';
-
-const stored = useStoredSystem({});
-
-describeCredentials(() => stored.store().credentials);

@@ -1,0 +1,162 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import {
+  type CredentialService,
+  createCredentialService,
+} from '../../../../api/features/credentials/credential-service.ts';
+import { isSecret } from '../../../../api/features/credentials/secret.ts';
+import { type CredentialStore, createCredentialStore } from '../../../../api/features/credentials/store.ts';
+import { type Identity, identifyDevice } from '../../../../schema/ids.ts';
+import { useStore, useTestSystem } from '../../../support/system/use.ts';
+
+const ROUNDS = 12;
+
+const system = useTestSystem();
+/** One store for each process. */
+const stores = [useStore(system), useStore(system)];
+let tables: CredentialStore[];
+let services: CredentialService[];
+beforeAll(() => {
+  // The clock stands still, so all changes have the same millisecond.
+  tables = stores.map(createCredentialStore);
+  services = tables.map((store) => createCredentialService({ store, clock: () => 1_800_000_000_000 }));
+});
+
+const [here, there] = [() => credentialService(0), () => credentialService(1)];
+const credentialService = (index: number) => services[index] as CredentialService;
+
+const identify = (name: string) => identifyDevice(name) as Identity;
+const find = async (account: string) => tables[0]?.find(identify(account).bytes);
+
+const settled = <T>(promise: Promise<T>): Promise<{ value?: T; code?: string }> =>
+  promise.then(
+    (value) => ({ value }),
+    ({ code }) => ({ code }),
+  );
+
+const rounds = (name: string) => Array.from({ length: ROUNDS }, (_, index) => `${name}-${index}`);
+
+describe('Credentials, two processes at once', () => {
+  test('Credentials: two processes issue a secret for one account at once: one gets credential_exists, the secret of the other is stored', async () => {
+    for (const account of rounds('issued')) {
+      const answers = await Promise.all([
+        settled(here().issue({ account, devices: ['here'] })),
+        settled(there().issue({ account, devices: ['there'] })),
+      ]);
+      expect(answers.map(({ code }) => code ?? '').sort()).toEqual(['', 'credential_exists']);
+      const issued = answers.find(({ value }) => value)?.value;
+      const row = await find(account);
+      expect(await isSecret(String(issued?.secret), String(row?.hash))).toBe(true);
+      expect(row?.devices).toEqual(issued?.credential.devices);
+    }
+  });
+
+  test('Credentials: one process rotates a secret while another revokes it: the account stays revoked', async () => {
+    for (const account of rounds('revoked')) {
+      await here().issue({ account });
+      const [rotated, revoked] = await Promise.all([
+        settled(there().rotate(account)),
+        settled(here().revoke(account)),
+      ]);
+      expect(revoked).toEqual({ value: undefined });
+      expect([undefined, 'not_found']).toContain(rotated.code);
+      expect((await find(account))?.hash).toBe('');
+    }
+  });
+
+  test('Credentials: one process rotates a secret while another retires the device: the secret is revoked, and gateways may not send for the device', async () => {
+    for (const device of rounds('retired')) {
+      const gateway = `${device}-gateway`;
+      await here().issue({ account: device });
+      await here().issue({ account: gateway, devices: [device, 'other'] });
+      const [forgotten, , rotated] = await Promise.all([
+        here().forget(identify(device)),
+        settled(there().rotate(device)),
+        there().rotate(gateway),
+      ]);
+      expect(forgotten).toBe(true);
+      expect((await find(device))?.hash).toBe('');
+      const row = await find(gateway);
+      expect(row?.devices).toEqual(['other']);
+      expect(await isSecret(rotated.secret, String(row?.hash))).toBe(true);
+    }
+  });
+
+  test('Credentials: rotation uses a row that was read before the device was retired: the account of the device stays revoked', async () => {
+    const credentials = tables[1] as CredentialStore;
+    const duringRead: Array<() => Promise<unknown>> = [];
+    const slow = createCredentialService({
+      store: {
+        ...credentials,
+        async find(device) {
+          const row = await credentials.find(device);
+          await duringRead.pop()?.();
+          return row;
+        },
+      },
+      clock: Date.now,
+    });
+    for (const [device, gateway, rotated] of [
+      ['slow', 'slow gateway', 'slow'],
+      ['late', 'late gateway', 'late gateway'],
+    ] as const) {
+      await here().issue({ account: device });
+      await here().issue({ account: gateway, devices: [device] });
+      duringRead.push(() => here().forget(identify(device)));
+      await settled(slow.rotate(rotated));
+      expect((await find(device))?.hash).toBe('');
+      expect((await find(gateway))?.devices).toEqual([]);
+    }
+  });
+
+  test('Credentials: two processes retire two devices of one gateway at once: the gateway may no longer send for either device', async () => {
+    for (const gateway of rounds('twice')) {
+      const devices = [`${gateway} a`, `${gateway} b`];
+      await here().issue({ account: gateway, devices: [...devices, 'other'] });
+      await Promise.all(devices.map((device, index) => credentialService(index).forget(identify(device))));
+      expect((await find(gateway))?.devices).toEqual(['other']);
+    }
+  });
+
+  test('Credentials: two processes rotate a secret in one millisecond: each row has a later write timestamp than the row before', async () => {
+    await here().issue({ account: 'rotated' });
+    const times = [(await find('rotated'))?.writtenAt];
+    for (const index of [1, 0, 1]) {
+      await credentialService(index).rotate('rotated');
+      times.push((await find('rotated'))?.writtenAt);
+    }
+    expect(new Set(times).size).toBe(4);
+    expect(times).toEqual([...times].sort());
+  });
+});
+
+describe('Credentials, a request is repeated after it was applied', () => {
+  /** Repeats each write, as the driver does after a timeout. The repetition finds the row already changed. */
+  function createRepeatingService() {
+    const credentials = tables[0] as CredentialStore;
+    const store: typeof credentials = {
+      ...credentials,
+      replace: async (...row) => (await credentials.replace(...row)) && credentials.replace(...row),
+    };
+    return createCredentialService({ store, clock: Date.now });
+  }
+
+  test('Credentials: driver repeats a write that was already applied: issue and rotate return a valid secret, and revoke succeeds', async () => {
+    const service = createRepeatingService();
+    for (const make of [() => service.issue({ account: 'again' }), () => service.rotate('again')]) {
+      const { secret } = await make();
+      expect(await isSecret(secret, String((await find('again'))?.hash))).toBe(true);
+    }
+    await service.revoke('again');
+    expect((await find('again'))?.hash).toBe('');
+    await expect(service.revoke('again')).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  test('Credentials: device retirement stopped after the secret was revoked: the next retirement removes the device from its gateway', async () => {
+    await here().issue({ account: 'half' });
+    await here().issue({ account: 'half-gateway', devices: ['half'] });
+    await here().revoke('half');
+    expect(await here().forget(identify('half'))).toBe(true);
+    expect((await find('half-gateway'))?.devices).toEqual([]);
+    expect(await here().forget(identify('half'))).toBe(false);
+  });
+});

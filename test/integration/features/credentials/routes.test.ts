@@ -1,0 +1,123 @@
+import { expect, test } from '@jest/globals';
+import mqtt from 'mqtt';
+import { expectProblem, send } from '../../../support/http/index.ts';
+import { useTestSystem } from '../../../support/system/use.ts';
+
+const ADMIN = 'the token that is good for everything';
+const NOT_AUTHORIZED = 5;
+
+// No periodic recheck of connections runs during a test, so every closed connection was closed at once.
+const system = useTestSystem({
+  settings: { MQTT_AUTH: 'true', API_TOKEN: ADMIN },
+  periods: { recheck: 3_600_000 },
+});
+
+const ask = (method: 'GET' | 'POST' | 'DELETE', path: string, body?: unknown) =>
+  send(system.httpUrl, `/api/v1/credentials${path}`, {
+    method,
+    headers: {
+      authorization: `Bearer ${ADMIN}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    body: body === undefined ? undefined : JSON.stringify(body),
+  });
+
+async function issue(account: string, devices?: string[]) {
+  const { status, text } = await ask('POST', '', { account, devices });
+  expect(status).toBe(201);
+  return JSON.parse(text);
+}
+
+/** @returns the code of the CONNACK */
+async function connects(username: string, password: string): Promise<number> {
+  try {
+    const client = await mqtt.connectAsync(system.mqttUrl, { username, password, reconnectPeriod: 0 });
+    await client.endAsync(true);
+    return 0;
+  } catch (error) {
+    return (error as { code: number }).code;
+  }
+}
+
+test('Credentials API: issue, rotate, revoke: MQTT accepts only the newest secret, and no secret after the revocation', async () => {
+  const issued = await issue('pump 1', ['a', 'plant/edge']);
+  expect(issued).toMatchObject({ account: 'pump 1', devices: ['a', 'plant/edge'] });
+  expect(await connects('pump 1', issued.secret)).toBe(0);
+
+  expectProblem(await ask('POST', '', { account: 'pump 1' }), 409, 'credential_exists');
+  const { secret, ...listed } = issued;
+  const list = await ask('GET', '');
+  expect(JSON.parse(list.text).items).toContainEqual(listed);
+  expect(list.text).not.toContain(secret);
+
+  const { status, text } = await ask('POST', '/pump%201/rotate');
+  const rotated = JSON.parse(text);
+  expect([status, rotated.issued_at, rotated.devices]).toEqual([200, issued.issued_at, issued.devices]);
+  expect(await connects('pump 1', secret)).toBe(NOT_AUTHORIZED);
+  expect(await connects('pump 1', rotated.secret)).toBe(0);
+
+  expect((await ask('DELETE', `/${issued.device_id}`)).status).toBe(204);
+  expect(await connects('pump 1', rotated.secret)).toBe(NOT_AUTHORIZED);
+  for (const [method, path] of [
+    ['DELETE', '/pump%201'],
+    ['POST', '/pump%201/rotate'],
+  ] as const) {
+    expectProblem(await ask(method, path), 404, 'not_found');
+  }
+});
+
+test('Credentials API: credential is revoked or its device is retired: the MQTT connection of the account is closed', async () => {
+  for (const path of ['credentials', 'devices']) {
+    const name = `valve-${path}`;
+    const { secret: password } = await issue(name);
+    const client = await mqtt.connectAsync(system.mqttUrl, { username: name, password, reconnectPeriod: 0 });
+    const closed = new Promise((resolve) => client.once('close', () => resolve(true)));
+    const headers = { authorization: `Bearer ${ADMIN}` };
+    const answer = await send(system.httpUrl, `/api/v1/${path}/${name}`, { method: 'DELETE', headers });
+    expect(answer.status).toBe(204);
+    expect(await closed).toBe(true);
+    client.end(true);
+  }
+});
+
+test('Credentials API: list of 25 accounts: the pages have every account once', async () => {
+  const names = Array.from({ length: 25 }, (_, i) => `one-of-many-${i}`);
+  for (const name of names) await issue(name);
+  const seen = [];
+  let cursor = '';
+  do {
+    const { text } = await ask('GET', `?limit=7${cursor && `&cursor=${cursor}`}`);
+    const { items, next } = JSON.parse(text);
+    expect(items.length).toBeLessThanOrEqual(7);
+    seen.push(...items.map(({ account }: { account: string }) => account));
+    cursor = next;
+  } while (cursor);
+  expect(seen.filter((name) => names.includes(name)).sort()).toEqual([...names].sort());
+});
+
+test.each([
+  [{}, 400, 'malformed'],
+  ['pump', 400, 'malformed'],
+  [{ account: 1 }, 400, 'malformed'],
+  [{ account: 'x', devices: 'y' }, 400, 'malformed'],
+  [{ account: 'x', password: 'of my own' }, 400, 'malformed'],
+  [{ account: 'ä'.repeat(100) }, 400, 'bad_id'],
+  [{ account: 'x', devices: Array.from({ length: 1001 }, (_, i) => `d${i}`) }, 400, 'malformed'],
+])('Credentials API: POST with the body %j: refused with the error code', async (body, status, code) => {
+  expectProblem(await ask('POST', '', body), status, code);
+});
+
+test('Credentials API: content type is text/plain: answers 415', async () => {
+  const headers = { authorization: `Bearer ${ADMIN}`, 'content-type': 'text/plain' };
+  const answer = await send(system.httpUrl, '/api/v1/credentials', { method: 'POST', headers, body: 'pump' });
+  expectProblem(answer, 415, 'unknown_format');
+});
+
+test('Credentials API: an answer with a secret and a long list of devices: not compressed, because its length would reveal the secret', async () => {
+  const devices = Array.from({ length: 100 }, (_, index) => `a device behind the gateway ${index}`);
+  await issue('long gateway', devices);
+  const headers = { Authorization: `Bearer ${ADMIN}`, 'Accept-Encoding': 'br' };
+  const rotated = await system.fetch('/credentials/long%20gateway/rotate', { method: 'POST', headers });
+  const list = await system.fetch('/credentials', { headers });
+  expect([rotated, list].map(({ headers }) => headers.get('Content-Encoding'))).toEqual([null, 'br']);
+});

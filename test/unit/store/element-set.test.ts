@@ -1,0 +1,23 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { elementsIn, packElements } from '../../../api/store/dead-letters.ts';
+
+const MOST = 10_000;
+
+test('Refused elements of a dead letter: any indexes: the stored bit set contains exactly these indexes', () => {
+  fc.assert(
+    fc.property(fc.uniqueArray(fc.nat(MOST - 1)), (indexes) => {
+      const isIn = elementsIn(packElements(indexes));
+      const found = Array.from({ length: MOST + 9 }, (_, index) => index).filter(isIn);
+      expect(found).toEqual(indexes.sort((a, b) => a - b));
+      expect(isIn(-1)).toBe(false);
+    }),
+    { numRuns: 50 },
+  );
+});
+
+test('Refused elements of a dead letter: bits are counted from the lowest bit of the first byte', () => {
+  expect(packElements([0, 3, 9]).toString('hex')).toBe('0902');
+  expect(packElements([])).toHaveLength(0);
+  expect(packElements([MOST - 1])).toHaveLength(1250);
+});
