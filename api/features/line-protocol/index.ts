@@ -15,7 +15,7 @@ export const lineProtocolFeature = defineFeature({
   schemas: SCHEMAS,
   problems: PROBLEMS,
   routes,
-  create: ({ config, ingest, metrics }) => ({
+  create: ({ context: { config, metrics }, ingest }) => ({
     deps: {
       decoder: new LineDecoder({
         deviceTags: config.of(LINE_SETTINGS).deviceTags,
@@ -27,7 +27,7 @@ export const lineProtocolFeature = defineFeature({
   }),
 });
 
-function lineCounter({ declare }: FeatureContext['metrics']) {
+function lineCounter({ declare }: FeatureContext['context']['metrics']) {
   const help =
     'Lines of line protocol by result: stored, refused (in whole or in part), skipped (by LINE_SKIP)';
   const counter = declare.counter('iot_ingest_lines_total', help, 'result');

@@ -63,7 +63,11 @@ export const postV1 = (deps: Deps): RequestHandler =>
 const writeLines =
   (deps: Deps, precisionOf: (req: Request) => Precision): RequestHandler =>
   async (req, res) => {
-    const { config, decoder, countLines } = deps;
+    const {
+      context: { config },
+      decoder,
+      countLines,
+    } = deps;
     const precision = precisionOf(req);
     const body = bodyOf(req, res, config.ingest.maxMessageBytes, { compressed: true });
     const submission = { contentType: req.headers['content-type'], ...body };
@@ -91,13 +95,13 @@ function linesRefused({ accepted, refused }: LineResult) {
 }
 
 export const getPing =
-  ({ version }: Deps): RequestHandler =>
+  ({ context: { version } }: Deps): RequestHandler =>
   (_req, res) => {
     res.set('X-Influxdb-Version', `Millrace ${version}`).status(204).end();
   };
 
 export const getInfluxHealth =
-  ({ readiness, version }: Deps): RequestHandler =>
+  ({ health: { readiness }, context: { version } }: Deps): RequestHandler =>
   async (_req, res) => {
     const { ready } = await readiness.read();
     res.status(ready ? 200 : 503).json({

@@ -19,14 +19,17 @@ const DEVICES_AT_ONCE = 64;
 
 /** Stores the lines of a post that can be stored. @throws as `submit` of ingest, and the errors of `decode` */
 export const storeLines = (
-  core: Pick<FeatureContext, 'ingest' | 'metrics'>,
+  core: Pick<FeatureContext, 'ingest'> & { context: Pick<FeatureContext['context'], 'metrics'> },
   submission: Parameters<Submissions['admit']>[0],
   decode: (message: Submitted) => DecodedLines,
 ): Promise<LineResult> =>
   core.ingest.submissions.admit(submission, (message) => settle(core, message, decode));
 
 async function settle(
-  { ingest, metrics }: Pick<FeatureContext, 'ingest' | 'metrics'>,
+  {
+    ingest,
+    context: { metrics },
+  }: Pick<FeatureContext, 'ingest'> & { context: Pick<FeatureContext['context'], 'metrics'> },
   message: Submitted,
   decode: (message: Submitted) => DecodedLines,
 ): Promise<LineResult> {

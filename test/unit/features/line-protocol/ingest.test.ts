@@ -29,8 +29,10 @@ function submitLines(core: MemoryPipeline, text: string | Buffer) {
     skip: new LineSkip([]),
     emptyBatch: (receivedAt) => core.ingest.decoder.emptyBatch(receivedAt),
   });
-  return storeLines(core, submission(payload), ({ payload: bytes, receivedAt }) =>
-    decoder.decode(bytes, 'ms', receivedAt),
+  return storeLines(
+    { ingest: core.ingest, context: core },
+    submission(payload),
+    ({ payload: bytes, receivedAt }) => decoder.decode(bytes, 'ms', receivedAt),
   );
 }
 
