@@ -29,7 +29,6 @@ const CORE = [
   'api/access/',
   'api/background/',
   'api/history/',
-  'api/columns/',
   'api/ingest/',
   'api/live/',
   'api/mqtt/',
@@ -44,7 +43,15 @@ const foldersIn = (path) =>
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => name);
 
-const features = foldersIn('api/features');
+/** Rooms that several features use, and no part of the core. Each may import the core, and rooms above it. */
+const SHARED_ROOMS = [
+  'api/features/shared/blocks/',
+  'api/features/shared/columns/',
+  'api/features/shared/files/',
+  'api/features/shared/selection/',
+];
+
+const features = foldersIn('api/features').filter((name) => name !== 'shared');
 
 /** What a feature may import of other features. A feature that another one needs stands above it. @type {Record<string, string[]>} */
 const OTHER_FEATURES = {};
@@ -63,8 +70,6 @@ const API = {
   'api/background/': ['api/store/'],
   // Packs committed samples, and reads packed and unpacked samples.
   'api/history/': ['api/store/', 'api/observability/', 'api/background/'],
-  // Encodes samples and rows as Parquet or Arrow.
-  'api/columns/': ['api/store/', 'api/history/'],
   // Processes a message until its commit: admission, decoding, registry, handlers, dead letters.
   'api/ingest/': ['api/store/', 'api/observability/'],
   // Publishes committed samples to readers.
@@ -77,15 +82,28 @@ const API = {
     'api/observability/',
     'api/access/',
     'api/history/',
-    'api/columns/',
     'api/ingest/',
     'api/live/',
   ],
   // The type of a feature, and what the core hands to it.
-  'api/feature.ts': ['api/store/', 'api/observability/', 'api/access/', 'api/ingest/', 'api/http/'],
-  // Each feature imports the core, and no other feature.
+  'api/feature.ts': [
+    'api/store/',
+    'api/observability/',
+    'api/access/',
+    'api/ingest/',
+    'api/live/',
+    'api/http/',
+  ],
+  // Encodes samples and rows as Parquet or Arrow; answers of HTTP that are files.
   ...Object.fromEntries(
-    features.map((feature) => [`api/features/${feature}/`, [...CORE, ...(OTHER_FEATURES[feature] ?? [])]]),
+    SHARED_ROOMS.map((room, index) => [room, [...CORE, ...SHARED_ROOMS.slice(0, index)]]),
+  ),
+  // Each feature imports the core and the shared rooms, and no other feature.
+  ...Object.fromEntries(
+    features.map((feature) => [
+      `api/features/${feature}/`,
+      [...CORE, ...SHARED_ROOMS, ...(OTHER_FEATURES[feature] ?? [])],
+    ]),
   ),
   // Creates, starts and stops the features of a process.
   'api/running-features.ts': [
@@ -109,7 +127,13 @@ const API = {
   ...Object.fromEntries(
     features.map((feature) => [
       `api/features/${feature}/command`,
-      [...CORE, `api/features/${feature}/`, 'api/features/index.ts', ...(OTHER_FEATURES[feature] ?? [])],
+      [
+        ...CORE,
+        ...SHARED_ROOMS,
+        `api/features/${feature}/`,
+        'api/features/index.ts',
+        ...(OTHER_FEATURES[feature] ?? []),
+      ],
     ]),
   ),
   // The composition root.
@@ -136,7 +160,6 @@ const API = {
     'api/observability/',
     'api/access/',
     'api/history/',
-    'api/columns/',
     'api/ingest/',
     'api/live/',
     'api/mqtt/',
@@ -278,6 +301,7 @@ const doorsFor = (room) => ({
       '^api/commands/',
       '^api/[^/]+/index[.][jt]s$',
       '^api/[^/]+/[^/]+/index[.][jt]s$',
+      '^api/features/shared/[^/]+/index[.]ts$',
     ],
   },
 });

@@ -1,6 +1,7 @@
 import type { Context } from './observability/index.ts';
 import type { Metrics } from './observability/metrics.ts';
 import { ClockGuard, connectStore, type Store } from './store/index.ts';
+import type { OpenStamps } from './store/sending/stamps.ts';
 
 /**
  * The clock guard compares the clock of the process with that of the database.
@@ -9,15 +10,17 @@ import { ClockGuard, connectStore, type Store } from './store/index.ts';
 export async function openDatabase(
   { config, clock, logger, metrics }: Context,
   deps: {
+    /** stamps the commits of this process; undefined: it commits no samples, or no feature follows them */
+    openStamps: OpenStamps | undefined;
     /** tests and benchmarks replace it */
     openStore?: typeof connectStore;
     /** difference between `clock` and the clock of the database, in ms; only for tests that set `clock` */
     clockDifference?: () => Promise<number>;
     /** how often the two clocks are compared; tests shorten it */
     comparing?: ConstructorParameters<typeof ClockGuard>[0]['periods'];
-  } = {},
+  },
 ): Promise<{ store: Store; clockGuard: ClockGuard }> {
-  const { openStore = connectStore } = deps;
+  const { openStore = connectStore, openStamps } = deps;
   const store = await openStore({
     cql: config.cql,
     retention: config.retention,
@@ -30,11 +33,12 @@ export async function openDatabase(
       onRetry: () => metrics.retries.inc(),
       onLargePartition: () => metrics.largePartitions.inc(),
     },
+    openStamps,
     clock,
   });
   const difference = deps.clockDifference ?? store.health.clockDifference;
   const clockGuard = new ClockGuard({ clock, difference, logger, periods: deps.comparing });
-  store.commitMarks.trustClock(() => clockGuard.isTrusted);
+  store.stamps.trustClock(() => clockGuard.isTrusted);
   exposeDatabase(metrics, { store, clockGuard });
   return { store, clockGuard };
 }

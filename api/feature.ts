@@ -1,3 +1,4 @@
+import type { RequestHandler } from 'express';
 import type { Periods } from '../common/periods.ts';
 import type { Config } from '../common/settings/config.ts';
 import type { SettingsGroup } from '../common/settings/group.ts';
@@ -5,6 +6,7 @@ import type { Identity } from '../schema/ids.ts';
 import type { FurtherTopics } from '../schema/topics.ts';
 import type { SignInDevice } from './access/accounts.ts';
 import type { Contract } from './http/contract/openapi.ts';
+import type { Operation } from './http/contract/operation.ts';
 import { bindRoutes } from './http/index.ts';
 import type { Route, RouteContext } from './http/route.ts';
 import type { BoundRoute } from './http/serve.ts';
@@ -13,37 +15,54 @@ import type { Publish } from './ingest/index.ts';
 import type { FindAnnounced } from './ingest/outbox.ts';
 import type { Device } from './ingest/registry/cache.ts';
 import type { OpenTopics } from './ingest/topics.ts';
+import type { Live } from './live/index.ts';
 import type { Beat } from './observability/heartbeat.ts';
+import type { Context } from './observability/index.ts';
 import type { Readiness } from './observability/readiness.ts';
 import type { UnwatchedTime } from './observability/watched-time.ts';
 import type { ClockGuard } from './store/clock-guard.ts';
 import type { Store } from './store/index.ts';
+import type { OpenStamps } from './store/sending/stamps.ts';
 
 /** The parts of the process that a feature may use. */
 export interface FeatureContext extends RouteContext {
-  clockGuard: ClockGuard;
-  /** the live stream of this process */
-  stream: Stream;
-  readiness: Readiness;
-  watch: {
+  context: Context & {
+    version: string;
+    periods: Periods;
+    /** what the core and the features bring to the documents */
+    contracts: Contract[];
+  };
+  publishing: {
+    live: Live;
+    /** the live stream of this process */
+    stream: Stream;
+    announced: AnnouncedKinds;
+  };
+  health: {
+    clockGuard: ClockGuard;
+    readiness: Readiness;
     /** whether this process receives samples now, and can commit them */
     watches: () => boolean;
     /** periods in which no process received samples */
     unwatchedTime: Pick<UnwatchedTime, 'read'>;
   };
-  announced: AnnouncedKinds;
-  version: string;
-  periods: Periods;
-  /** what the core and the features bring to the documents */
-  contracts: Contract[];
 }
 
 /** Finds the committed items that features announce, by the kind of the announcement. */
 export type AnnouncedKinds = ReadonlyMap<string, FindAnnounced>;
 
+/** Further formats of an answer of the core. */
+export interface Formats<D> {
+  describe: (operation: Operation) => Operation;
+  /** `json`: the handler of the core, for requests that want no further format */
+  handler: (deps: D, json: RequestHandler) => RequestHandler;
+}
+
 /** What a feature adds to a process. */
 export interface RunningFeature {
   routes: BoundRoute[];
+  /** adds formats to a route of the core */
+  extend?: (route: BoundRoute) => BoundRoute;
   /** Is called after the commit of a message, and must return at once. */
   onCommitted?: Publish | undefined;
   /** Is called after the commit of a new device, in the process that registered it, and must return at once. */
@@ -56,6 +75,8 @@ export interface RunningFeature {
   onRetired?: (identity: Identity, device: Device | null) => Promise<void> | void;
   /** Judges newest values before readers get them. */
   judge?: Judge;
+  /** until when each group of devices is streamed out, in epoch ms; null: it has not begun */
+  streamedUntil?: () => Promise<Array<number | null>>;
   /** its part of the heartbeat of this process */
   beat?: () => Partial<Beat>;
   /** Is called before the first message. */
@@ -82,6 +103,8 @@ export interface Feature extends Contract {
   settings?: SettingsGroup[];
   /** whether the outbox notes events and dead letters when they are committed, so that the feature can publish them */
   announces?: (config: Config) => boolean;
+  /** stamps the commits of the process; at most one feature has it */
+  openStamps?: OpenStamps;
   /** topics that it adds to the contract; `topics` has their handler */
   contractTopics?: FurtherTopics;
   /** opens topics that ingest reads in addition to those of the core */
@@ -89,26 +112,36 @@ export interface Feature extends Contract {
   brokerRights?: (config: Pick<Config, 'of'>) => BrokerRights;
   /** finders of its own announced items, by the kind of the announcement */
   announced?: Record<string, (store: Store) => FindAnnounced>;
+  /** further formats of answers of the core, by the ids of operations */
+  formats?: Record<string, Formats<never>>;
   create: (core: FeatureContext) => Promise<RunningFeature>;
 }
 
-type Created<D> = { deps?: D } & Omit<RunningFeature, 'routes'>;
+type Created<D> = { deps?: D } & Omit<RunningFeature, 'routes' | 'extend'>;
 
 /** `create` returns in `deps` what the routes of the feature need in addition to the core. */
 export function defineFeature<D extends object = object>({
   create = () => ({}),
   ...feature
-}: Omit<Feature, 'routes' | 'create'> & {
+}: Omit<Feature, 'routes' | 'formats' | 'create'> & {
   routes?: Array<Route<FeatureContext & D>>;
+  formats?: Record<string, Formats<FeatureContext & D>>;
   create?: (core: FeatureContext) => Created<D> | Promise<Created<D>>;
 }): Feature {
   return {
     ...feature,
     async create(core) {
-      const { deps, ...running } = await create(core);
+      const { deps: own, ...running } = await create(core);
+      const deps = { ...core, ...own } as FeatureContext & D;
       return {
         ...running,
-        routes: bindRoutes(feature.routes ?? [], { ...core, ...deps } as FeatureContext & D),
+        routes: bindRoutes(feature.routes ?? [], deps),
+        extend(route) {
+          const formats = feature.formats?.[route.operation.id];
+          if (!formats) return route;
+          const { describe, handler } = formats;
+          return { ...route, operation: describe(route.operation), handler: handler(deps, route.handler) };
+        },
       };
     },
   };

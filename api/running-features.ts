@@ -41,6 +41,10 @@ export class RunningFeatures {
     return this.#running.flatMap(({ routes }) => routes);
   }
 
+  /** Adds the formats of features to a route of the core. */
+  extend = (route: BoundRoute): BoundRoute =>
+    this.#running.reduce((extended, { extend }) => extend?.(extended) ?? extended, route);
+
   /** @returns whether a feature knew the device @throws the error of the first feature that failed */
   async retiring(identity: Identity): Promise<boolean> {
     const known = await Promise.all(this.#running.map(({ onRetiring }) => onRetiring?.(identity)));
@@ -59,6 +63,9 @@ export class RunningFeatures {
   }
 
   beat = (): Partial<Beat> => Object.assign({}, ...this.#running.map(({ beat }) => beat?.()));
+
+  streamedUntil = async (): Promise<Array<number | null>> =>
+    (await Promise.all(this.#running.map(({ streamedUntil }) => streamedUntil?.() ?? []))).flat();
 
   async start() {
     for (const feature of this.#running) await feature.start?.();

@@ -1,5 +1,4 @@
 /** Work behind ingest: steps that give way to it, leases that spread the work over processes, and rounds that repeat it. */
-export { createHourCompletion } from './hour-completion.ts';
 export { createLeases, type Leases } from './leases.ts';
 export { Rounds } from './rounds.ts';
 export { iteratePages, Steps } from './steps.ts';

@@ -40,9 +40,10 @@ export async function drainSession(deps: {
     );
   }
   const context = createContext({ config, version, logger });
-  const database = await openDatabase(context);
+  const slots = ingestSlots(config);
+  const database = await openDatabase(context, slots);
   const { store } = database;
-  const ingest = createIngest(context, { ...database, ...ingestSlots(config) });
+  const ingest = createIngest(context, { ...database, ...slots });
   const { progress } = ingest;
   let settled = 0;
   let receivedAt = performance.now();

@@ -50,7 +50,18 @@ export const FEATURES: Feature[] = [
   sparkplugFeature,
 ];
 
-export const CONTRACTS: Contract[] = [CORE_CONTRACT, ...FEATURES];
+const { routes: coreRoutes = [], ...coreContract } = CORE_CONTRACT;
+
+/** The routes of the core, with the formats that features add. */
+const extendedRoutes = coreRoutes.map((route) => ({
+  ...route,
+  operation: FEATURES.reduce(
+    (operation, { formats }) => formats?.[operation.id]?.describe(operation) ?? operation,
+    route.operation,
+  ),
+}));
+
+export const CONTRACTS: Contract[] = [{ ...coreContract, routes: extendedRoutes }, ...FEATURES];
 
 export const ROUTES: Route[] = CONTRACTS.flatMap(({ routes = [] }) => routes);
 
@@ -67,10 +78,11 @@ export const contractTopics = () =>
   topicContract(FEATURES.flatMap(({ contractTopics }) => contractTopics ?? []));
 
 /**
- * The parts of features that ingest needs. A command that stores messages needs them too, because what it commits must also reach the
- * features.
+ * The parts of features that the database and ingest need. A command that stores messages needs them too, because what it commits must also
+ * reach the features.
  */
 export const ingestSlots = (config: Config) => ({
+  openStamps: FEATURES.find(({ openStamps }) => openStamps)?.openStamps,
   topics: FEATURES.flatMap(({ topics }) => topics ?? []),
   contract: contractTopics(),
   isAnnounced: FEATURES.some(({ announces }) => announces?.(config)),

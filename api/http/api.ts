@@ -15,14 +15,21 @@ export function createApi(
     features,
     mqttPort,
     ...parts
-  }: Omit<CoreParts, 'mqtt'> & { features: { routes: BoundRoute[] }; mqttPort: () => number },
+  }: Omit<CoreParts, 'mqtt' | 'streamedUntil'> & {
+    features: Pick<CoreParts, 'streamedUntil'> & {
+      routes: BoundRoute[];
+      extend: (route: BoundRoute) => BoundRoute;
+    };
+    mqttPort: () => number;
+  },
 ) {
-  const deps = { ...core, ...parts, mqtt: () => mqttItem(core.config, mqttPort()) };
-  const routes = [...bindRoutes(API_ROUTES, deps), ...features.routes];
+  const { streamedUntil } = features;
+  const deps = { ...core, ...parts, streamedUntil, mqtt: () => mqttItem(core.context.config, mqttPort()) };
+  const routes = [...bindRoutes(API_ROUTES, deps).map(features.extend), ...features.routes];
   const router = express.Router();
   const elsewhere = routes.map(({ path }) => path).filter((path) => !path.startsWith(API));
   router.use([API, ...elsewhere.map(addressOf)], noStore, compressAnswers());
-  serve(router, routes, core.access);
+  serve(router, routes, core.http.access);
   return router;
 }
 

@@ -1,6 +1,7 @@
 /** HTTP: the routes, streams and files through which clients reach the other folders of `api/`, and what routes of features need. */
 export { audit } from './audit.ts';
 export { bodyOf, closeUnread, codingOf, readJsonText } from './body.ts';
+export { flushCompressed } from './compression.ts';
 export { binaryMessage, type Channel, jsonMessage, NAMED } from './contract/channels.ts';
 export { componentSchemas, mergeOf, openApiDocument } from './contract/openapi.ts';
 export { json, PAGED, REFUSAL_CODES } from './contract/operation.ts';
@@ -9,18 +10,8 @@ export { AnnotationText, SCHEMAS } from './contract/schemas/index.ts';
 export { Accepted, Refusal } from './contract/schemas/ingest.ts';
 export { LatestItem } from './contract/schemas/latest.ts';
 export { Id, Name, name, pageOf, Time, time, value } from './contract/schemas/shared.ts';
-export {
-  COLUMN_CONTENT,
-  exportType,
-  hasColumns,
-  safeName,
-  sendColumns,
-  sendEncoded,
-  TYPE_OF,
-} from './export.ts';
 export { createGuards } from './guards.ts';
 export { createHttp } from './http.ts';
-export { sendPieces } from './json-pieces.ts';
 export {
   abortOnClose,
   createConcurrencyLimit,
@@ -42,11 +33,10 @@ export {
   timeOf,
 } from './parameters.ts';
 export { answerResult } from './problems.ts';
-export { findSensor, noSuchDevice } from './routes/devices.ts';
+export { DEVICES_QUERY, devicePages, findMeasured, findSensor, noSuchDevice } from './routes/devices.ts';
 export { CORE_CONTRACT } from './routes/index.ts';
-export { byNames, selectSensors } from './sensor-selection.ts';
+export { LATEST_QUERY, latestPages } from './routes/latest.ts';
+export { MEASUREMENTS_QUERY, SERIES_QUERY, seriesReader } from './routes/measurements.ts';
 export { bindRoutes } from './serve.ts';
 export { createStream } from './stream/index.ts';
 export { keyOf } from './stream/latest-cache.ts';
-export { sendTable } from './tables.ts';
-export { createWrite } from './write.ts';

@@ -46,6 +46,8 @@ export const eventItem = ({ ts, kind, clockOffset }: DeviceEvent) => ({
   ...(clockOffset === undefined ? {} : { clock_offset_ms: clockOffset }),
 });
 
+export type Presence = 'online' | 'offline' | 'not_live';
+
 /**
  * A device that announced no state is online for five minutes after a message. Then it is not live: nobody
  * knows whether it should send.
@@ -53,7 +55,7 @@ export const eventItem = ({ ts, kind, clockOffset }: DeviceEvent) => ({
 export const presenceOf = (
   { state, lastSeen }: Pick<DeviceRow, 'state' | 'lastSeen'>,
   now: number,
-): 'online' | 'offline' | 'not_live' =>
+): Presence =>
   state === null
     ? lastSeen !== null && now - lastSeen < SEEN_WITHIN_MS
       ? 'online'

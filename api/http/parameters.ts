@@ -11,7 +11,7 @@ import {
   type SensorIdentity,
 } from '../../schema/ids.ts';
 import { DAY_MS } from '../../schema/rules.ts';
-import type { RouteContext } from './route.ts';
+import type { Context } from '../observability/index.ts';
 
 /** Digits only: `Number` would also accept "1e2", " 5" and "0x10". */
 export const digits = (min: number, max: number) =>
@@ -118,11 +118,6 @@ export const fields = {
   asof: time
     .optional()
     .meta({ ...TIME, description: 'The value at or before this instant. Default: the newest.' }),
-  /** Without this parameter, the header `Accept` decides. */
-  format: z.enum(['json', 'csv', 'ndjson'], 'json, csv or ndjson').optional().meta({
-    description:
-      'The format of the answer. CSV and NDJSON are files of all pages, without `limit` and `cursor`. It replaces `Accept`, which a link cannot send.',
-  }),
   results: digits(1, 100).default(20).meta({ description: 'The limit of results.' }),
   points: digits(1, 2000).default(500).meta({ description: 'The limit of points of the answer.' }),
   utcOffset: utcOffset.default(0).meta({
@@ -192,7 +187,7 @@ const BAD_ID =
  */
 export function cutRange(
   given: { from?: TimeParameter | undefined; to?: TimeParameter | undefined },
-  { clock, config }: Pick<RouteContext, 'clock' | 'config'>,
+  { clock, config }: Pick<Context, 'clock' | 'config'>,
   { isUnbounded = false } = {},
 ): { from: number; to: number } {
   const now = clock();

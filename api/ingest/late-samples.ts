@@ -6,9 +6,9 @@ import type { ClockGuard } from '../store/clock-guard.ts';
 import type { SensorKey } from '../store/history/keys.ts';
 import type { LateDayStore } from '../store/history/progress.ts';
 import type { HistoryWrites, PackedHour } from '../store/history/writes.ts';
+import type { LateArrivalStore } from '../store/late-arrivals.ts';
 import type { Hour } from '../store/measurements/hours.ts';
 import type { Retry } from '../store/sending/retry.ts';
-import type { LateArrivalStore } from '../store/streaming.ts';
 
 /** Limit of concurrent writes for one message. */
 const SENSORS_AT_ONCE = 16;

@@ -4,6 +4,7 @@ import { isLate } from '../../schema/rules.ts';
 import type { ClockGuard } from '../store/clock-guard.ts';
 import type { Store } from '../store/index.ts';
 import type { Hour } from '../store/measurements/hours.ts';
+import type { CommitStamps } from '../store/sending/stamps.ts';
 import type { LateWriter } from './late-samples.ts';
 import type { Device, Sensor } from './registry/cache.ts';
 
@@ -22,24 +23,23 @@ export type Series = {
 /** Also writes late samples to history. */
 export class SampleWriter {
   #write;
-  #marks;
+  #stamps;
   #clock;
   #late;
 
   constructor({
     write,
-    marks,
+    stamps,
     clock,
     late,
   }: {
     write: Store['write']['samples'];
-    /** `stampedAt`: greatest write timestamp, epoch µs */
-    marks: { stampedAt: number };
+    stamps: Pick<CommitStamps, 'stampedAt'>;
     clock: Pick<ClockGuard, 'now'>;
     late: LateWriter;
   }) {
     this.#write = write;
-    this.#marks = marks;
+    this.#stamps = stamps;
     this.#clock = clock;
     this.#late = late;
   }
@@ -70,7 +70,7 @@ export class SampleWriter {
   /** `now`: time after the commit. Returns undefined if no hour is late. */
   #writeLate(device: Device, hours: Hour[], began: number, now: number): Promise<void> | undefined {
     // Readers compare the write timestamp, which may be ahead of the clock.
-    const at = Math.max(now, this.#marks.stampedAt);
+    const at = Math.max(now, this.#stamps.stampedAt);
     for (const { bucket } of hours) {
       if (isLate(bucket, at)) return this.#late.write(device, hours, { began: Math.min(began, at), at });
     }

@@ -30,7 +30,6 @@ export function createMetrics({ version, role }: { version: string; role: string
     ...declareCommits(declare),
     ...declareHistory(declare),
     ...declareLive(declare),
-    ...declareFiles(declare),
     ...declareDatabase(declare),
     ...declareHttp(declare),
 
@@ -103,16 +102,6 @@ function declareLive(declare: MetricDeclarations) {
     forwardsDropped: declare.counter(
       'iot_broker_forwards_dropped_total',
       'Messages that the embedded broker dropped for a subscriber that reads too slowly',
-    ),
-  };
-}
-
-function declareFiles(declare: MetricDeclarations) {
-  return {
-    exportedSamples: counted(
-      declare.counter('iot_export_samples_total', 'Samples that left in exports, by format', 'format'),
-      'format',
-      ['csv', 'ndjson', 'parquet', 'arrow'],
     ),
   };
 }

@@ -4,7 +4,6 @@ import type { Config } from '../../common/settings/config.ts';
 import { dialectOf } from '../../schema/migrate/cluster.ts';
 import { DIALECTS, type Dialect } from '../../schema/migrate/files.ts';
 import { checkSchema } from '../../schema/migrate/installation.ts';
-import { CommitMarks, createCommitMarkStore } from './commit-marks.ts';
 import { connect } from './connect.ts';
 import { createDeadLetterStore } from './dead-letters.ts';
 import { createFleet } from './devices/index.ts';
@@ -13,6 +12,7 @@ import { createLateDays, createLeaseStore, createPackProgress } from './history/
 import { createHistoryReads } from './history/reads.ts';
 import { createUnpackedReads } from './history/unpacked.ts';
 import { createHistoryWrites } from './history/writes.ts';
+import { createLateArrivals } from './late-arrivals.ts';
 import { LastSeenWrites, LatestWrites } from './latest/writes.ts';
 import { createSampleReads } from './measurements/reads.ts';
 import { PartitionWatch, SampleWrites } from './measurements/writes.ts';
@@ -26,31 +26,33 @@ import { CongestionWindow, Permits } from './sending/congestion-window.ts';
 import { Retry } from './sending/retry.ts';
 import { findReplicaSets } from './sending/routing.ts';
 import { createSession, type Gate, type Observe, type Session, translate } from './sending/session.ts';
+import { type OpenStamps, plainStamps } from './sending/stamps.ts';
 import type { BatchLimits } from './sending/write-merger.ts';
 import { missingPermission } from './setup/permissions.ts';
-import { createLateArrivals, createStreamStore } from './streaming.ts';
 import { createWatchedTimeStore } from './watched-time.ts';
 
 export { ClockGuard } from './clock-guard.ts';
-export { LEASE_MS } from './commit-marks.ts';
 export { connect } from './connect.ts';
 export { float64, int32, int64 } from './cql-encoding.ts';
 export { storedForm } from './dead-letters.ts';
 export { iterateGroups } from './devices/group-iterator.ts';
 export { reasonOf } from './error-reason.ts';
 export { eventId, parseEventId } from './events.ts';
+export { createLeaseStore } from './history/progress.ts';
+export { createLateArrivals } from './late-arrivals.ts';
 export { allParts } from './measurements/rows.ts';
 export { Retry } from './sending/retry.ts';
 export { isForbidden } from './setup/permissions.ts';
-export { DIGEST_BYTES, MAX_DIGESTS_PER_NOTE } from './streaming.ts';
 export { firstIdOf, newTimeId, parseTimeId, timeOfId } from './time-ids.ts';
 export {
   greaterStamp,
   msOfStamp,
+  readStamp,
   type Stamp,
   stampAfter,
   stampOf,
   type WriteStamp,
+  WriteTimestamps,
   writeTimestamp,
 } from './write-timestamps.ts';
 
@@ -73,6 +75,8 @@ export async function connectStore(options: {
   onStaleIndex: (kind: string) => void;
   onBrokenRule?: OnBrokenRule;
   hooks?: SendingHooks;
+  /** default: timestamps that nobody follows */
+  openStamps?: OpenStamps | undefined;
   /** epoch ms */
   clock?: () => number;
 }) {
@@ -118,6 +122,7 @@ export function createStore(deps: {
   observe: Observe;
   onStaleIndex: (kind: string) => void;
   hooks?: SendingHooks;
+  openStamps?: OpenStamps | undefined;
   clock?: () => number;
 }) {
   const {
@@ -139,8 +144,8 @@ export function createStore(deps: {
   // The driver does not know which nodes of ScyllaDB store a tablet. So with ScyllaDB each batch has rows of one partition only.
   const replicasOf = dialect === DIALECTS.scylla ? undefined : findReplicaSets(client);
   const reading = createSession(client, observe);
-  const commitMarks = new CommitMarks({ store: createCommitMarkStore(reading), clock });
-  const writing = createSession(client, observe, gate, replicasOf, batchLimits, commitMarks);
+  const stamps = deps.openStamps?.(reading, clock) ?? plainStamps(clock);
+  const writing = createSession(client, observe, gate, replicasOf, batchLimits, stamps);
   const ingest = wrapSession?.(writing, client) ?? writing;
   const packed = createHistoryReads(reading);
   const retry = new Retry({ logger, onRetry });
@@ -165,13 +170,6 @@ export function createStore(deps: {
       lateDayPage: createLateDays(reading).page,
     },
     packLeases: createLeaseStore(reading, 'pack_lease'),
-    streaming: {
-      ...createStreamStore(reading),
-      lateArrivalPage: createLateArrivals(reading).page,
-      outboxPage: createOutboxStore(reading).page,
-    },
-    streamLeases: createLeaseStore(reading, 'stream_lease'),
-    parquetLeases: createLeaseStore(reading, 'parquet_lease'),
     devices: createRegistryStore(reading),
     events: createEventStore(reading),
     retirement: createRetirementStore(reading),
@@ -190,10 +188,10 @@ export function createStore(deps: {
       isPressed: () => waiting() > 0,
     },
     processes: createProcessStore(reading),
-    commitMarks,
+    stamps,
     watchedTime: createWatchedTimeStore(reading),
     async close() {
-      await commitMarks.stop();
+      await stamps.stop();
       await client.shutdown();
     },
   };

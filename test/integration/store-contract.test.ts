@@ -1,7 +1,7 @@
 import { describeCells } from '../support/store-contract/cells.ts';
+import { describeEvents } from '../support/store-contract/events.ts';
 import { describePacking } from '../support/store-contract/packing.ts';
 import { describeSamples } from '../support/store-contract/samples.ts';
-import { describeStreaming } from '../support/store-contract/streaming.ts';
 import { describeWatchedTime } from '../support/store-contract/watched-time.ts';
 import { useStoredSystem } from '../support/system/stored.ts';
 import { until } from '../support/until.ts';
@@ -19,5 +19,5 @@ const subject = () => ({
 describeCells(subject);
 describeSamples(subject);
 describePacking(subject);
-describeStreaming(subject);
+describeEvents(subject);
 describeWatchedTime(subject);

@@ -31,6 +31,9 @@ const LINE: CommandLine<typeof FLAGS> = {
 /** The sides of a feature. Each has a folder of features, with a list. A feature has one side, or both. */
 const SIDES = ['api/features', 'web/features'];
 
+/** The folder of rooms that several features use. It goes with the last of them. */
+const SHARED = 'shared';
+
 /** A command that runs in the copy, with its arguments. */
 type Check = [name: string, ...command: string[]];
 
@@ -65,7 +68,7 @@ await runCommand(async () => {
 
 async function featuresIn(side: string): Promise<string[]> {
   const entries = await readdir(join(root, side), { withFileTypes: true });
-  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+  return entries.filter((entry) => entry.isDirectory() && entry.name !== SHARED).map(({ name }) => name);
 }
 
 /** @returns the first check that failed; null: all passed */
@@ -101,6 +104,7 @@ async function copyProject(copy: string) {
 }
 
 async function unplug(copy: string, features: string[]) {
+  const removed = [...features];
   for (const side of SIDES) {
     const present = await featuresIn(side);
     await unplugSide(
@@ -108,9 +112,12 @@ async function unplug(copy: string, features: string[]) {
       side,
       features.filter((feature) => present.includes(feature)),
     );
+    if (present.some((feature) => !features.includes(feature))) continue;
+    await rm(join(copy, side, SHARED), { recursive: true, force: true });
+    removed.push(SHARED);
   }
   for (const path of await readdir(join(copy, 'test'), { recursive: true })) {
-    if (features.some((name) => isTestOf(path, name)))
+    if (removed.some((name) => isTestOf(path, name)))
       await rm(join(copy, 'test', path), { recursive: true, force: true });
   }
   await removeOrphans(copy);

@@ -1,5 +1,5 @@
 import type { Query } from './request.ts';
-import { BASE, createRequests, toQuery } from './request.ts';
+import { createRequests, toQuery } from './request.ts';
 import type {
   DeviceEvent,
   DeviceInfo,
@@ -25,6 +25,8 @@ export const segment = (id: string): string => encodeURIComponent(id);
 
 export const sensorPath = (device: string, sensor: string) =>
   `/devices/${segment(device)}/sensors/${segment(sensor)}`;
+
+type Samples = { ts: number[]; value: number[] };
 
 /**
  * The client of the API, with a method for each route that the core of the dashboard uses. Features send their own requests by
@@ -101,26 +103,24 @@ export class Client {
   }
 
   /**
-   * Reads all samples of a range with one request.
+   * Reads all samples of a range: with one request as CSV, or page by page if the API has no files.
    *
    * @returns samples, oldest first; `ts`: their times in epoch ms
    */
-  async samples(
-    device: string,
-    sensor: string,
-    query: Query,
-    signal?: AbortSignal,
-  ): Promise<{ ts: number[]; value: number[] }> {
-    const path = `${sensorPath(device, sensor)}/measurements${toQuery({ ...query, order: 'asc' })}`;
-    return this.#limited(
-      async () => readCsv(await this.requests.read(path, signal, { type: 'text/csv' })),
-      signal,
-    );
-  }
-
-  /** @returns URL of an export file, which the browser streams to disk */
-  exportHref(device: string, sensor: string, query: Query & { format: 'csv' | 'ndjson' }): string {
-    return `${BASE}${sensorPath(device, sensor)}/measurements${toQuery({ ...query, order: 'asc' })}`;
+  async samples(device: string, sensor: string, query: Query, signal?: AbortSignal): Promise<Samples> {
+    const all = { ...query, order: 'asc' };
+    const path = `${sensorPath(device, sensor)}/measurements${toQuery(all)}`;
+    return this.#limited(async () => {
+      const text = await this.requests.read(path, signal, { type: 'text/csv, application/json;q=0.5' });
+      if (!text.startsWith('{')) return readCsv(text);
+      let { items, next }: Page<Measurement> = JSON.parse(text);
+      while (next !== null) {
+        const page = await this.measurements(device, sensor, { ...all, limit: 1000, cursor: next }, signal);
+        items = items.concat(page.items);
+        next = page.next;
+      }
+      return { ts: items.map(({ ts }) => Date.parse(ts)), value: items.map(({ value }) => value) };
+    }, signal);
   }
 
   series(device: string, sensor: string, query: Query, signal?: AbortSignal): Promise<Series> {
@@ -152,7 +152,7 @@ export class Client {
  * @param text CSV with the columns `ts` and `value`
  * @returns the two columns; `ts`: times in epoch ms
  */
-export function readCsv(text: string): { ts: number[]; value: number[] } {
+export function readCsv(text: string): Samples {
   const lines = text.split('\n').slice(1, -1);
   return {
     ts: lines.map((line) => Date.parse(line.slice(0, line.indexOf(',')))),

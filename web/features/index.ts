@@ -6,6 +6,7 @@ import { changesFeature } from './changes/index.ts';
 import { compareFeature } from './compare/index.ts';
 import { credentialsFeature } from './credentials/index.ts';
 import { deadLettersFeature } from './dead-letters/index.ts';
+import { exportFeature } from './export/index.ts';
 import { importFeature } from './import/index.ts';
 
 /** A line switches its feature on. Links and marks stand in this order. */
@@ -18,4 +19,5 @@ export const FEATURES: Feature[] = [
   changesFeature,
   annotationsFeature,
   baselinesFeature,
+  exportFeature,
 ];

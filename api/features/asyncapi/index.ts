@@ -21,7 +21,7 @@ const routes: Array<Route<FeatureContext>> = [
     method: 'get',
     path: '/asyncapi.json',
     operation: readAsyncApi,
-    handler({ contracts, version }) {
+    handler({ context: { contracts, version } }) {
       const document = asyncApiDocument(contracts, { version });
       return (_req, res) => {
         res.set({ 'Cache-Control': 'no-cache' }).json(document);

@@ -1,5 +1,6 @@
 import { bucketOf, closingOf, HOUR_MS } from '../../../schema/rules.ts';
 import type { Store } from '../../store/index.ts';
+import type { BlockStore } from '../shared/blocks/store.ts';
 import type { CommitHorizon } from './horizon.ts';
 import { begunOf, type Change, type Position, type Progress, WINDOW_MS, windowEnd } from './position.ts';
 import { ChangeReading } from './reading.ts';
@@ -35,18 +36,20 @@ export class Changes {
 
   constructor({
     store,
+    blocks,
     groups,
     horizon,
     clock,
   }: {
-    store: Pick<Store, 'streaming' | 'devices'>;
+    store: Pick<Store, 'devices'>;
+    blocks: BlockStore;
     groups: number;
     horizon: Pick<CommitHorizon, 'read'>;
     clock: () => number;
   }) {
     this.#horizon = horizon;
     this.#clock = clock;
-    this.#reading = new ChangeReading({ store, groups });
+    this.#reading = new ChangeReading({ store, blocks, groups });
   }
 
   /** In ms until it is worth asking again; 0: the step can be read now. */

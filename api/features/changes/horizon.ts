@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
-import type { CommitMark, CommitMarks } from '../../store/commit-marks.ts';
-import { LEASE_MS } from '../../store/index.ts';
+import type { CommitStamps } from '../../store/sending/stamps.ts';
+import { type CommitMark, LEASE_MS } from './commit-marks.ts';
 
 const READ_EVERY_MS = 500;
 
@@ -17,7 +17,8 @@ const IGNORE_AFTER_MS = LEASE_MS + 5000;
  * were read, and continues after the greatest of them.
  */
 export class CommitHorizon {
-  #marks;
+  #stamps;
+  #readAll;
   #monotonic;
   #everyMs;
   /** Newest marks by process, with the time of their first read. */
@@ -27,15 +28,20 @@ export class CommitHorizon {
   #reading: Promise<void> | null = null;
 
   constructor({
-    marks,
+    stamps,
+    readAll,
     monotonic = () => performance.now(),
     everyMs = READ_EVERY_MS,
   }: {
-    marks: Pick<CommitMarks, 'ready' | 'readAll'>;
+    /** of this process */
+    stamps: Pick<CommitStamps, 'ready'>;
+    /** reads the marks of all processes */
+    readAll: () => Promise<CommitMark[]>;
     monotonic?: () => number;
     everyMs?: number;
   }) {
-    this.#marks = marks;
+    this.#stamps = stamps;
+    this.#readAll = readAll;
     this.#monotonic = monotonic;
     this.#everyMs = everyMs;
   }
@@ -54,9 +60,9 @@ export class CommitHorizon {
   async #readMarks() {
     // This process joins too, so that a mark goes on even if no other process commits. If its clock is wrong, it cannot join, and the
     // marks of the others go on.
-    await this.#marks.ready()?.catch(() => {});
+    await this.#stamps.ready()?.catch(() => {});
     const begun = this.#monotonic();
-    const rows = await this.#marks.readAll();
+    const rows = await this.#readAll();
     const now = this.#monotonic();
     const known = new Map();
     let until = Number.POSITIVE_INFINITY;

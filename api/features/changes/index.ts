@@ -1,6 +1,7 @@
 /** Change data capture over HTTP: what was committed, in order and complete. */
 import { defineFeature } from '../../feature.ts';
 import { createConcurrencyLimit } from '../../http/index.ts';
+import { CommitMarks, createCommitMarkStore } from './commit-marks.ts';
 import { routes } from './routes.ts';
 
 const MAX_READERS = 64;
@@ -10,5 +11,6 @@ const BUSY = 'This process serves as many readers of changes as it can; try agai
 export const changesFeature = defineFeature({
   name: 'changes',
   routes,
+  openStamps: (session, clock) => new CommitMarks({ store: createCommitMarkStore(session), clock }),
   create: () => ({ deps: { changeReaders: createConcurrencyLimit(MAX_READERS, BUSY) } }),
 });

@@ -1,6 +1,6 @@
 import type { DeviceBytes } from '../../../schema/ids.ts';
 import { bucketOf, closingOf, HOUR_MS, LATE_MARGIN_MS } from '../../../schema/rules.ts';
-import type { StoredBlock } from '../../store/streaming.ts';
+import type { StoredBlock } from '../shared/blocks/store.ts';
 
 /** Blocks are read in windows of their write timestamps, in ms. Cursors rely on this width, so it must not change. */
 export const WINDOW_MS = 60_000;

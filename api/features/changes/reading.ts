@@ -3,10 +3,10 @@ import { type DeviceBytes, uuidText } from '../../../schema/ids.ts';
 import { visitBlock } from '../../../schema/packed/block.ts';
 import { HOUR_MS, isLate } from '../../../schema/rules.ts';
 import { iteratePages } from '../../background/index.ts';
-import { openBatchText } from '../../history/reading/index.ts';
-import type { Names } from '../../history/reading/records.ts';
 import type { Store } from '../../store/index.ts';
-import type { StoredBlock } from '../../store/streaming.ts';
+import { openBatchText } from '../shared/blocks/index.ts';
+import type { Names } from '../shared/blocks/records.ts';
+import type { BlockStore, StoredBlock } from '../shared/blocks/store.ts';
 import {
   type Change,
   hoursOf,
@@ -29,12 +29,18 @@ const NAMES = { max: 10_000, ttl: 60_000 };
 /** Reads the changes of one step, device by device. */
 export class ChangeReading {
   #store;
+  #blocks;
   #groups;
   #deviceCount = 0;
   #known: LRUCache<string, Names> = new LRUCache(NAMES);
 
-  constructor({ store, groups }: { store: Pick<Store, 'streaming' | 'devices'>; groups: number }) {
+  constructor({
+    store,
+    blocks,
+    groups,
+  }: { store: Pick<Store, 'devices'>; blocks: BlockStore; groups: number }) {
     this.#store = store;
+    this.#blocks = blocks;
     this.#groups = groups;
   }
 
@@ -49,7 +55,7 @@ export class ChangeReading {
     let count = 0;
     for (let group = after?.group ?? 0; group < this.#groups; group++) {
       const first = after?.group === group ? Buffer.from(after.device, 'hex') : null;
-      const devices = iteratePages((next) => this.#store.streaming.devicePage(group, first, next));
+      const devices = iteratePages((next) => this.#blocks.devicePage(group, first, next));
       // Most devices have few blocks, so several devices are read at once.
       for await (const some of inBatches(devices, DEVICES_AT_ONCE)) {
         count += some.length;
@@ -91,7 +97,7 @@ export class ChangeReading {
     for (let group = after?.group ?? 0; group < this.#groups; group++) {
       const from =
         after?.group === group ? { device: Buffer.from(after.device, 'hex'), bucket: after.bucket } : null;
-      const pages = iteratePages((next) => this.#store.streaming.lateArrivalPage(group, at, next, from));
+      const pages = iteratePages((next) => this.#blocks.lateArrivalPage(group, at, next, from));
       let last = '';
       for await (const { device, bucket, since } of pages) {
         // The table may list the same hour of a device several times, with different values of `since`. The row with the
@@ -141,10 +147,10 @@ export class ChangeReading {
     { since, after }: { since?: number; after?: Place },
   ): AsyncGenerator<StoredBlock, void> {
     const place = after && after.device === device.toString('hex') && after.bucket === bucket ? after : null;
-    for (const part of await this.#store.streaming.parts(device, bucket)) {
+    for (const part of await this.#blocks.parts(device, bucket)) {
       if (place && part < place.part) continue;
       const pages = iteratePages((next) =>
-        this.#store.streaming.blockPage(device, bucket, part, { since, after: next }),
+        this.#blocks.blockPage(device, bucket, part, { since, after: next }),
       );
       for await (const block of pages) {
         if (place && part === place.part && !isAfter(block, place)) continue;

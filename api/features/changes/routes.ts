@@ -5,17 +5,13 @@ import { MillraceError } from '../../../common/errors.ts';
 import { DAY_MS, LATE_DAY_DAYS } from '../../../schema/rules.ts';
 import type { FeatureContext } from '../../feature.ts';
 import type { Operation } from '../../http/contract/operation.ts';
-import {
-  abortOnClose,
-  createWrite,
-  digits,
-  fields,
-  parseTimeParameter,
-  readQuery,
-} from '../../http/index.ts';
+import { abortOnClose, digits, fields, parseTimeParameter, readQuery } from '../../http/index.ts';
 import type { ConcurrencyLimit } from '../../http/long-requests.ts';
 import type { Route } from '../../http/route.ts';
+import { createBlockStore } from '../shared/blocks/index.ts';
+import { createWrite } from '../shared/files/index.ts';
 import { Changes, CommitHorizon, type Position } from './changes.ts';
+import { createCommitMarkStore } from './commit-marks.ts';
 
 type Deps = FeatureContext & { changeReaders: ConcurrencyLimit };
 
@@ -40,9 +36,21 @@ const QUERY = {
 };
 
 /** `GET /changes`: waits for a while if there are no new changes. */
-export function getChanges({ store, config, cursors, clock, changeReaders }: Deps): RequestHandler {
-  const horizon = new CommitHorizon({ marks: store.commitMarks });
-  const changes = new Changes({ store, groups: store.groups, horizon, clock });
+export function getChanges({
+  store,
+  context: { config, clock },
+  http: { cursors },
+  changeReaders,
+}: Deps): RequestHandler {
+  const { all: readAll } = createCommitMarkStore(store.session);
+  const horizon = new CommitHorizon({ stamps: store.stamps, readAll });
+  const changes = new Changes({
+    store,
+    blocks: createBlockStore(store.session),
+    groups: store.groups,
+    horizon,
+    clock,
+  });
   // The table of blocks keeps a block for BATCH_DAYS, and the notes of late samples expire after LATE_DAY_DAYS. Older changes
   // are not complete.
   const days = Math.min(config.retention.batchDays, LATE_DAY_DAYS) - 1;

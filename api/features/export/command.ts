@@ -8,9 +8,9 @@ import { createStatusLine } from '../../../common/status-line.ts';
 import { parseMoment } from '../../../common/times.ts';
 import { identifyDevice } from '../../../schema/ids.ts';
 import { DAY_MS } from '../../../schema/rules.ts';
-import type { SensorSelection } from '../../columns/sensors.ts';
 import { createReading } from '../../history/reading/index.ts';
 import { connectStore } from '../../store/index.ts';
+import type { SensorSelection } from '../shared/columns/sensors.ts';
 import { writeDataset } from './dataset.ts';
 
 const FLAGS = {

@@ -3,12 +3,12 @@ import { existsSync } from 'node:fs';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DAY_MS, dayOf } from '../../../schema/rules.ts';
-import { DATA_SET_LABELS, encodeParquet, listSensors, readSensors } from '../../columns/index.ts';
-import type { Samples } from '../../columns/rows.ts';
-import type { ExportedSensor, SensorSelection } from '../../columns/sensors.ts';
 import type { Range } from '../../history/reading/hours.ts';
 import type { Reading } from '../../history/reading/index.ts';
 import type { Store } from '../../store/index.ts';
+import { DATA_SET_LABELS, encodeParquet, listSensors, readSensors } from '../shared/columns/index.ts';
+import type { Samples } from '../shared/columns/rows.ts';
+import type { ExportedSensor, SensorSelection } from '../shared/columns/sensors.ts';
 
 type DatasetProgress = { files: number; samples: number; bytes: number; path: string };
 

@@ -1,22 +1,14 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { z } from 'zod';
 import { groupOf, type Identity } from '../../../schema/ids.ts';
-import { COLUMN_FORMATS, listSensors, readSensors } from '../../columns/index.ts';
-import type { FeatureContext } from '../../feature.ts';
 import type { Operation } from '../../http/contract/operation.ts';
-import {
-  COLUMN_CONTENT,
-  cutRange,
-  fields,
-  noSuchDevice,
-  parseDevice,
-  readQuery,
-  safeName,
-  sendColumns,
-  TYPE_OF,
-} from '../../http/index.ts';
+import { cutRange, fields, noSuchDevice, parseDevice, readQuery } from '../../http/index.ts';
 import type { TimeParameter } from '../../http/parameters.ts';
 import type { Route } from '../../http/route.ts';
+import { COLUMN_FORMATS, listSensors, readSensors } from '../shared/columns/index.ts';
+import { COLUMN_CONTENT, TYPE_OF } from '../shared/files/index.ts';
+import type { ExportDeps } from './formats.ts';
+import { safeName, sendColumns } from './samples.ts';
 
 const format = z.enum(['parquet', 'arrow'], 'parquet or arrow').default('parquet').meta({
   description: 'The format of the file: a Parquet file, or an Arrow IPC stream.',
@@ -35,7 +27,7 @@ const QUERY = {
 };
 
 export const getExport =
-  (deps: FeatureContext): RequestHandler =>
+  (deps: ExportDeps): RequestHandler =>
   async (req, res) => {
     const { device: ref, ...query } = readQuery(req, QUERY);
     const device = ref === undefined ? undefined : parseDevice(ref);
@@ -43,7 +35,7 @@ export const getExport =
   };
 
 export const getDeviceExport =
-  (deps: FeatureContext): RequestHandler =>
+  (deps: ExportDeps): RequestHandler =>
   async (req, res) => {
     const query = readQuery(req, DEVICE_QUERY);
     const name = String(req.params['device']);
@@ -60,12 +52,12 @@ interface ExportQuery {
 }
 
 async function send(
-  deps: FeatureContext,
+  deps: ExportDeps,
   { req, res, query, name }: { req: Request; res: Response; query: ExportQuery; name: string },
 ) {
-  const { store, reading, limits, metrics } = deps;
+  const { store, reading } = deps;
   const { device, site, type: sensorType } = query;
-  const range = cutRange({ from: query.from, to: query.to }, deps);
+  const range = cutRange({ from: query.from, to: query.to }, deps.context);
   if (
     device &&
     !(await store.devices.device({ group: groupOf(device.bytes, store.groups), bytes: device.bytes }))
@@ -73,12 +65,10 @@ async function send(
     throw noSuchDevice();
   const type = TYPE_OF[query.format];
   const sensors = listSensors(store, store.groups, { site, type: sensorType, device });
-  await sendColumns(req, res, {
-    limit: limits.exports,
+  await sendColumns(deps, req, res, {
     type,
     name: `${safeName(name)}.${COLUMN_FORMATS[type].extension}`,
     read: (signal) => readSensors(reading, sensors, range, signal),
-    metrics,
   });
 }
 
@@ -116,7 +106,7 @@ export const exportDevice: Operation = {
   problems: ['bad_parameter', 'bad_range', 'bad_id', 'not_found', 'busy', 'unavailable'],
 };
 
-export const routes: Array<Route<FeatureContext>> = [
+export const routes: Array<Route<ExportDeps>> = [
   {
     method: 'get',
     path: '/api/v1/devices/{device}/export',

@@ -238,7 +238,7 @@ function checkWide({ sensor, value }: Layout['roles'], wide: string[], only: str
     );
 }
 
-/** A spreadsheet guard was added to these texts: see `csvCell` in `api/http/tables.ts`. */
+/** A spreadsheet guard was added to these texts: see `csvCell` in `api/features/shared/files/answers.ts`. */
 const GUARDED = /^''*[=+\-@\t\r]/;
 
 const withoutGuard = (name: unknown) =>

@@ -29,6 +29,7 @@ import { openDatabase } from '../../database.ts';
 import { createContext, createLogger, isSilent } from '../../observability/index.ts';
 import type { Store } from '../../store/index.ts';
 import { backlogOf } from './backlog.ts';
+import { createStreamStore } from './store.ts';
 import { StreamOut } from './stream-out.ts';
 
 const COMMAND = 'npm run stream --';
@@ -75,6 +76,9 @@ const TOPIC_EXISTS = 36;
 
 /** In ListOffsets, this requests the newest offset of a partition. */
 const NEWEST = -1n;
+
+/** The command commits no samples. */
+const NO_COMMITS = { openStamps: undefined };
 
 // npm run stream: creates the topics, shows the progress and replays records of streaming out, with the settings of npm start.
 await runCommand(async () => {
@@ -141,7 +145,7 @@ async function init(
  */
 async function printReplay(config: Config, print: (text: string) => void) {
   // The topics can be created before the tables of the database exist.
-  const database = await openDatabase(quietContext(config)).catch(() => null);
+  const database = await openDatabase(quietContext(config), NO_COMMITS).catch(() => null);
   if (!database) return;
   const { store } = database;
   try {
@@ -194,7 +198,7 @@ async function status(config: Config, print: (text: string) => void) {
       print(`✓ ${name}: ${records} records in ${count} partitions since it was made`);
     }
   });
-  const { store } = await openDatabase(quietContext(config));
+  const { store } = await openDatabase(quietContext(config), NO_COMMITS);
   try {
     await printProgress(config, store, print);
   } finally {
@@ -227,10 +231,11 @@ async function printProgress(config: Config, store: Store, print: (text: string)
 
 /** The progress of each shard of devices that has begun streaming. */
 async function readBegun({ retention }: Config, store: Store) {
+  const streaming = createStreamStore(store.session);
   const all = await Promise.all(
     Array.from({ length: retention.latestGroups }, async (_, group) => {
-      const until = await store.streaming.streamedUntil(group);
-      return until === null ? null : { until, topics: await store.streaming.topicsUntil(group) };
+      const until = await streaming.streamedUntil(group);
+      return until === null ? null : { until, topics: await streaming.topicsUntil(group) };
     }),
   );
   return all.filter((shard) => shard !== null);
@@ -246,7 +251,7 @@ async function replay(config: Config, flags: GroupValues<typeof COMMANDS>, print
   const { announcedKinds } = await import('../index.ts');
   const statusLine = createStatusLine(process.stderr);
   const context = quietContext(config);
-  const { store, clockGuard } = await openDatabase(context);
+  const { store, clockGuard } = await openDatabase(context, NO_COMMITS);
   const streamOut = new StreamOut(context, {
     store,
     clockGuard,

@@ -7,8 +7,8 @@ import {
   openBatchText,
   samplesOf,
   watermarkText,
-} from '../../history/reading/index.ts';
-import type { Block, LatestValue, Names, Watermark } from '../../history/reading/records.ts';
+} from '../shared/blocks/index.ts';
+import type { Block, LatestValue, Names, Watermark } from '../shared/blocks/records.ts';
 import { type AnnouncedRecord, announcedText } from './announced.ts';
 
 const jsonSamples = (block: Block, names: Names): Buffer[] => {

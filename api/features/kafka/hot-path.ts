@@ -1,11 +1,11 @@
 import type { Schemas } from '../../../schema/kafka/schemas.ts';
 import { ANNOUNCED_TOPICS, type TopicKind } from '../../../schema/kafka/topics.ts';
 import { isLate } from '../../../schema/rules.ts';
-import type { Names } from '../../history/reading/records.ts';
 import { PayloadMemory } from '../../ingest/admission/index.ts';
 import type { Announcement, Noted } from '../../ingest/outbox.ts';
 import type { Device } from '../../ingest/registry/cache.ts';
 import type { Query } from '../../store/sending/session.ts';
+import type { Names } from '../shared/blocks/records.ts';
 import { sizeOf } from './announced.ts';
 import { LatestSender } from './latest-sender.ts';
 import type { KafkaMetrics } from './metrics.ts';

@@ -1,18 +1,28 @@
 /** Streams every committed block to Kafka (setting `STREAM_KAFKA`). */
 import { KAFKA_SETTINGS } from '../../../schema/kafka/index.ts';
 import { defineFeature } from '../../feature.ts';
+import { createStreamStore } from './store.ts';
 
 export const kafkaFeature = defineFeature({
   name: 'kafka',
   settings: [KAFKA_SETTINGS],
   announces: (config) => config.of(KAFKA_SETTINGS).kafka !== null,
   async create(core) {
-    const { config, store, clockGuard, ingest, announced, periods } = core;
+    const {
+      context: { config, periods },
+      store,
+      health: { clockGuard },
+      ingest,
+      publishing: { announced },
+    } = core;
     const settings = config.of(KAFKA_SETTINGS);
-    if (!settings.kafka) return {};
+    const stored = createStreamStore(store.session);
+    const streamedUntil = () =>
+      Promise.all(Array.from({ length: store.groups }, (_, group) => stored.streamedUntil(group)));
+    if (!settings.kafka) return { streamedUntil };
     // Only processes with this setting load the client of Kafka.
     const { StreamOut } = await import('./stream-out.ts');
-    const streamOut = new StreamOut(core, {
+    const streamOut = new StreamOut(core.context, {
       store,
       clockGuard,
       isPressed: store.health.isPressed,
@@ -22,6 +32,7 @@ export const kafkaFeature = defineFeature({
     });
     store.write.observeBlocks(streamOut.blocks);
     return {
+      streamedUntil,
       onCommitted: settings.latest ? streamOut.noteLatest : undefined,
       onRetired(_identity, device) {
         if (device) streamOut.removeLatest(device);

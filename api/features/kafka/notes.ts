@@ -2,10 +2,9 @@ import { forEachConcurrently } from '../../../common/concurrency.ts';
 import type { DeviceBytes } from '../../../schema/ids.ts';
 import { digestOf } from '../../../schema/packed/pack.ts';
 import { bucketOf } from '../../../schema/rules.ts';
-import { DIGEST_BYTES, MAX_DIGESTS_PER_NOTE } from '../../store/index.ts';
 import type { OutboxEntry } from '../../store/outbox.ts';
 import type { Retry } from '../../store/sending/retry.ts';
-import type { StreamStore } from '../../store/streaming.ts';
+import { DIGEST_BYTES, MAX_DIGESTS_PER_NOTE, type StreamStore } from './store.ts';
 
 /** In ms since the first block of a note. If a process is killed, the blocks of its unwritten notes are sent a second time. */
 const WRITE_AFTER_MS = 10 * 60_000;

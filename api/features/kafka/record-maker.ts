@@ -1,8 +1,8 @@
 import { defaultPartitioner } from '@platformatic/kafka';
 import type { KafkaSettings } from '../../../schema/kafka/index.ts';
 import { ANNOUNCED_TOPICS, type TopicKind, topicName } from '../../../schema/kafka/topics.ts';
-import type { Block, LatestValue, Names, Watermark } from '../../history/reading/records.ts';
 import type { Announcement } from '../../ingest/outbox.ts';
+import type { Block, LatestValue, Names, Watermark } from '../shared/blocks/records.ts';
 import { recordOf } from './announced.ts';
 import { createEncoder, createSmallEncoder, type HeadOf } from './encoder.ts';
 import type { OutRecord } from './sender.ts';

@@ -6,13 +6,14 @@ import type { Outbox } from '../../ingest/outbox.ts';
 import type { Context } from '../../observability/index.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import type { ClockGuard } from '../../store/clock-guard.ts';
-import { Retry, type Store } from '../../store/index.ts';
+import { createLeaseStore, Retry, type Store } from '../../store/index.ts';
 import { createCompletion } from './completion/index.ts';
 import { HotPath } from './hot-path.ts';
 import { declareKafkaMetrics, type KafkaMetrics } from './metrics.ts';
 import { SentNotes } from './notes.ts';
 import { createRecordMaker } from './record-maker.ts';
 import { createSenderThrottle, KafkaSender } from './sender.ts';
+import { createStreamStore } from './store.ts';
 
 type Completion = ReturnType<typeof createCompletion>;
 
@@ -73,7 +74,8 @@ export class StreamOut {
     const records = createRecordMaker(stream, schemas.headOf);
     const createSender = senderFactory(context, counters);
     this.#completing = createSender('completion', false);
-    this.#notes = new SentNotes({ store: store.streaming, retry: this.#retry, clock });
+    const streaming = createStreamStore(store.session);
+    this.#notes = new SentNotes({ store: streaming, retry: this.#retry, clock });
     this.#hot = new HotPath({
       queueBytes: stream.queueBytes,
       createSender: (topic) => createSender(`hot-${topic}`, true),
@@ -95,11 +97,12 @@ export class StreamOut {
     const owner = `${config.mqtt.clientId}:${randomUUID()}`;
     this.#completion = createCompletion({
       store,
+      streaming,
       announced,
       groups: config.retention.latestGroups,
       clock: clockGuard,
       steps,
-      leases: createLeases({ store: store.streamLeases, owner, logger }),
+      leases: createLeases({ store: createLeaseStore(store.session, 'stream_lease'), owner, logger }),
       sender: this.#completing,
       schemas,
       records,

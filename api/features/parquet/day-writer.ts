@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { HOUR_MS } from '../../../schema/rules.ts';
-import { DATA_SET_LABELS, encodeParquet } from '../../columns/index.ts';
-import type { Samples } from '../../columns/rows.ts';
+import { DATA_SET_LABELS, encodeParquet } from '../shared/columns/index.ts';
+import type { Samples } from '../shared/columns/rows.ts';
 import type { Target } from './directory.ts';
 
 /** Further rows go to the next file. A whole file is in memory: 18 MiB with random values. */

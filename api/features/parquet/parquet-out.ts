@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { closingOf, DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.ts';
-import { createHourCompletion, createLeases, iteratePages, Rounds, Steps } from '../../background/index.ts';
-import { exportedSensor, readSensors } from '../../columns/index.ts';
-import type { Samples } from '../../columns/rows.ts';
+import { createLeases, iteratePages, Rounds, Steps } from '../../background/index.ts';
 import { createReading } from '../../history/reading/index.ts';
 import type { Context } from '../../observability/index.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import type { ClockGuard } from '../../store/clock-guard.ts';
-import { Retry, type Store } from '../../store/index.ts';
+import { createLeaseStore, Retry, type Store } from '../../store/index.ts';
+import { createBlockStore, createHourCompletion } from '../shared/blocks/index.ts';
+import { exportedSensor, readSensors } from '../shared/columns/index.ts';
+import type { Samples } from '../shared/columns/rows.ts';
 import { createDayWriter, type DayWriter } from './day-writer.ts';
 import { createDirectoryTarget, type Target } from './directory.ts';
 import { createS3Target } from './s3.ts';
@@ -58,7 +59,7 @@ export function createParquetOut(
     clock: clockGuard,
     steps,
     leases: createLeases({
-      store: store.parquetLeases,
+      store: createLeaseStore(store.session, 'parquet_lease'),
       owner: `${config.mqtt.clientId}:${randomUUID()}`,
       logger,
     }),
@@ -129,8 +130,10 @@ function createDayReader({
     packProgress: inSteps(store.packProgress, steps),
   });
 
+  const blocks = createBlockStore(store.session);
+
   async function* sensorsOf(group: number) {
-    const devices = iteratePages((after) => steps.run(() => store.streaming.devicePage(group, null, after)));
+    const devices = iteratePages((after) => steps.run(() => blocks.devicePage(group, null, after)));
     for await (const device of devices) {
       const rows = await steps.run(() => store.fleet.latestOfDevice({ group, bytes: device }));
       // Sensors without a newest value are included, because they may have imported samples.

@@ -1,7 +1,7 @@
 import { identifyDevice, isName } from '../../../schema/ids.ts';
-import { selectSensors } from '../../http/index.ts';
-import type { SelectedSensor } from '../../http/sensor-selection.ts';
 import type { LatestRow } from '../../store/devices/latest-rows.ts';
+import { selectSensors } from '../shared/selection/index.ts';
+import type { SelectedSensor } from '../shared/selection/sensors.ts';
 import { type Labels, NAME_LABEL } from './expression.ts';
 import type { Matcher } from './matchers.ts';
 import type { PrometheusDeps } from './requests.ts';

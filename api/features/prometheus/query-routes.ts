@@ -1,8 +1,9 @@
 import type { RequestHandler } from 'express';
 import { z } from 'zod';
 import { MillraceError } from '../../../common/errors.ts';
-import { abortOnClose, json, sendPieces } from '../../http/index.ts';
+import { abortOnClose, json } from '../../http/index.ts';
 import type { Route } from '../../http/route.ts';
+import { sendPieces } from '../shared/files/index.ts';
 import { durationOf } from './durations.ts';
 import { type Expression, parseExpression } from './expression.ts';
 import { METRIC_NAME } from './labels.ts';
@@ -91,7 +92,11 @@ export const getRange = (deps: PrometheusDeps): RequestHandler =>
 
 export const getInstant = (deps: PrometheusDeps): RequestHandler =>
   withPrometheusErrors(async (req, res) => {
-    const { query: text, time: instant = deps.clock(), limit } = await parametersOf(req, res, INSTANT_QUERY);
+    const {
+      query: text,
+      time: instant = deps.context.clock(),
+      limit,
+    } = await parametersOf(req, res, INSTANT_QUERY);
     if (text.replaceAll(/\s/g, '') === TEST_EXPRESSION)
       return void res.json(successBody({ resultType: 'scalar', result: [instant / 1000, '2'] }));
     async function answer(signal: AbortSignal) {

@@ -1,5 +1,6 @@
 import { MillraceError } from '../../../common/errors.ts';
-import { byNames, cutRange } from '../../http/index.ts';
+import { cutRange } from '../../http/index.ts';
+import { byNames, readAligned } from '../shared/selection/index.ts';
 import { type Expression, type Labels, NAME_LABEL } from './expression.ts';
 import { metricLabels, selectMatching } from './labels.ts';
 import type { PrometheusDeps } from './requests.ts';
@@ -19,12 +20,12 @@ export type Series = { labels: Labels; values: Array<number | null> };
 
 /** In the order of devices and sensors. @throws `query_too_large` */
 export async function* evaluate(
-  deps: Pick<PrometheusDeps, 'store' | 'reading' | 'clock' | 'config'>,
+  deps: Pick<PrometheusDeps, 'store' | 'reading' | 'context'>,
   expression: Expression,
   { windows, signal }: { windows: Windows; signal: AbortSignal },
 ): AsyncGenerator<Series, void> {
   const { matchers, aggregate, group } = expression;
-  const range = cutRange(windows.range, deps);
+  const range = cutRange(windows.range, deps.context);
   if (range.from >= range.to) return;
   const selected = await selectMatching(deps, [matchers], { limit: MAX_SERIES, to: range.to, signal });
   if (windows.bins > MAX_BINS || selected.length * Math.max(windows.bins, windows.additions) > MAX_CELLS) {
@@ -35,7 +36,7 @@ export async function* evaluate(
   }
   selected.sort(byNames);
   const groups: Map<string, { labels: Labels; columns: Array<Array<number | null>> }> = new Map();
-  for await (const { sensor, bins } of deps.reading.aligned(selected, range, {
+  for await (const { sensor, bins } of readAligned(deps.reading, selected, range, {
     grid: windows.grid(),
     signal,
   })) {

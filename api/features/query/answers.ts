@@ -1,12 +1,13 @@
 import type { Response } from 'express';
 import { formatTime } from '../../../common/times.ts';
-import type { ColumnKind, TableColumn } from '../../columns/table.ts';
-import type { Group } from '../../history/reading/aligned.ts';
 import type { Aggregate, Bins } from '../../history/reading/bins.ts';
 import type { Grid } from '../../history/reading/grid.ts';
-import { byNames, sendPieces } from '../../http/index.ts';
-import type { SelectedSensor } from '../../http/sensor-selection.ts';
-import type { Cell, TableRow } from '../../http/tables.ts';
+import type { ColumnKind, TableColumn } from '../shared/columns/table.ts';
+import type { Cell, TableRow } from '../shared/files/answers.ts';
+import { sendPieces } from '../shared/files/index.ts';
+import type { Group } from '../shared/selection/aligned.ts';
+import { byNames } from '../shared/selection/index.ts';
+import type { SelectedSensor } from '../shared/selection/sensors.ts';
 
 export type Fill = 'none' | 'previous' | 'null';
 /** The sensors of an answer are added up by this key; `sensor`: no addition. */

@@ -2,34 +2,17 @@ import type { RequestHandler } from 'express';
 import { z } from 'zod';
 import { parseDuration } from '../../../common/durations.ts';
 import { MillraceError } from '../../../common/errors.ts';
-import { COLUMN_FORMATS } from '../../columns/index.ts';
+import { isZone } from '../../../common/zones.ts';
 import type { FeatureContext } from '../../feature.ts';
-import type { CalendarUnit, Grid } from '../../history/reading/grid.ts';
-import {
-  addGroups,
-  binsOf,
-  calendarGrid,
-  isZone,
-  mostCalendarBins,
-  NO_BINS,
-  uniformGrid,
-  wholeGrid,
-} from '../../history/reading/index.ts';
+import type { Grid } from '../../history/reading/grid.ts';
+import { binsOf, uniformGrid } from '../../history/reading/index.ts';
 import type { Operation } from '../../http/contract/operation.ts';
-import {
-  abortOnClose,
-  cutRange,
-  exportType,
-  fields,
-  hasColumns,
-  json,
-  readQuery,
-  selectSensors,
-  sendEncoded,
-  sendTable,
-} from '../../http/index.ts';
+import { abortOnClose, cutRange, fields, json, readQuery } from '../../http/index.ts';
 import type { ConcurrencyLimit } from '../../http/long-requests.ts';
 import type { Route } from '../../http/route.ts';
+import { COLUMN_FORMATS } from '../shared/columns/index.ts';
+import { fileType, hasColumns, sendEncoded, sendTable } from '../shared/files/index.ts';
+import { addGroups, readAligned, selectSensors } from '../shared/selection/index.ts';
 import {
   type AlignedShape,
   columnsOf,
@@ -40,6 +23,7 @@ import {
   tableRows,
   typedColumnsOf,
 } from './answers.ts';
+import { type CalendarUnit, calendarGrid, mostCalendarBins, NO_BINS, wholeGrid } from './calendar.ts';
 import { SCHEMAS } from './schemas.ts';
 
 type Deps = FeatureContext & { queries: ConcurrencyLimit };
@@ -152,7 +136,7 @@ export const getQuery =
     const ordered = aggregate.filter((name) => name === 'first' || name === 'last');
     if (group !== 'sensor' && ordered.length > 0)
       throw badParameter('aggregate', `${ordered.join(' and ')} only without group`);
-    const range = cutRange({ from, to }, deps);
+    const range = cutRange({ from, to }, deps.context);
     const grid = range.from < range.to ? gridOf(range, width, tz) : NO_BINS;
     const shape: AlignedShape = { grid, aggregates: aggregate, fill, group };
 
@@ -167,11 +151,11 @@ export const getQuery =
       checkCells(selected.length, grid.length);
       if (grid.length === 0) return;
       selected.sort(orderOf(group));
-      yield* addGroups(deps.reading.aligned(selected, range, { grid, signal }), GROUP_KEYS[group]);
+      yield* addGroups(readAligned(deps.reading, selected, range, { grid, signal }), GROUP_KEYS[group]);
     }
 
     const limit = deps.queries;
-    const file = exportType(req, format === 'rows' ? 'json' : format);
+    const file = fileType(req, format === 'rows' ? 'json' : format);
     res.vary('Accept');
     const table = (signal: AbortSignal) => tableRows(read(signal), shape);
     if (file !== null && hasColumns(file)) {

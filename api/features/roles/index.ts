@@ -16,7 +16,7 @@ const EXCESS_PERMISSIONS =
 
 export const rolesFeature = defineFeature({
   name: 'roles',
-  create: ({ config, logger, store }) => ({
+  create: ({ context: { config, logger }, store }) => ({
     /** Millrace works in spite of such a problem, so only this log line reports it. */
     async start() {
       const { username } = config.cql;

@@ -1,23 +1,14 @@
 import { performance } from 'node:perf_hooks';
 import type { Series } from '../../../schema/packed/series.ts';
 import type { Store } from '../../store/index.ts';
-import { type AlignedSensor, readAligned } from './aligned.ts';
 import { chunksOf, createLookUp, type Hour, type Order, type Range, type Sensor } from './hours.ts';
 import { readPage } from './pages.ts';
 import { readAhead, readHours } from './samples.ts';
-import { readSeries } from './series.ts';
+import { readBins, readSeries } from './series.ts';
 
-export { addGroups } from './aligned.ts';
-export { binsOf, calendarGrid, isZone, mostCalendarBins, NO_BINS, uniformGrid, wholeGrid } from './grid.ts';
+export { Bins } from './bins.ts';
+export { binsOf, uniformGrid } from './grid.ts';
 export { storedRange, unpackedHours } from './hours.ts';
-export {
-  createTimeText,
-  latestText,
-  numberText,
-  openBatchText,
-  samplesOf,
-  watermarkText,
-} from './records.ts';
 
 /** Callers do not see whether a sample is in history or in the table `message` ("batches"). `hours.ts` has the rules. */
 export function createReading(store: Pick<Store, 'samples' | 'packed' | 'scans' | 'packProgress'>) {
@@ -42,11 +33,9 @@ export function createReading(store: Pick<Store, 'samples' | 'packed' | 'scans' 
     series: (sensor: Sensor, range: Range, options: Parameters<typeof readSeries>[3]) =>
       readSeries({ lookUp, source: store }, sensor, range, options),
 
-    aligned: <T extends AlignedSensor>(
-      sensors: T[],
-      range: Range,
-      options: Parameters<typeof readAligned>[3],
-    ) => readAligned({ lookUp, source: store }, sensors, range, options),
+    /** Adds the samples of a sensor to `bins`. */
+    bins: (sensor: Sensor, range: Range, options: Parameters<typeof readBins>[3]) =>
+      readBins({ lookUp, source: store }, sensor, range, options),
   };
 }
 

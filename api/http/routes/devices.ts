@@ -12,13 +12,11 @@ import { readJsonText } from '../body.ts';
 import { json, type Operation, PAGED } from '../contract/operation.ts';
 import { PAYLOADS } from '../contract/payloads.ts';
 import { SCHEMAS } from '../contract/schemas/index.ts';
-import { tableType } from '../export.ts';
-import { deviceItem, eventItem, presenceOf, sensorItem } from '../items.ts';
+import { deviceItem, eventItem, type Presence, presenceOf, sensorItem } from '../items.ts';
 import { cutRange, fields, parseDevice, parseSensor, readQuery } from '../parameters.ts';
 import { answerResult } from '../problems.ts';
 import type { Route, RouteContext } from '../route.ts';
 import type { Stream } from '../stream/index.ts';
-import { allPages, sendTable } from '../tables.ts';
 
 const EVENTS_QUERY = {
   limit: fields.limit,
@@ -27,7 +25,7 @@ const EVENTS_QUERY = {
   to: fields.to,
 };
 
-export const LIST = {
+export const DEVICES_QUERY = {
   limit: fields.limit,
   cursor: fields.cursor,
   state: z.enum(['online', 'offline', 'not_live'], 'online, offline or not_live').optional().meta({
@@ -36,7 +34,6 @@ export const LIST = {
   }),
   site: fields.name.meta({ description: 'Devices of this site.' }),
   name: fields.name.meta({ description: 'Devices whose name begins with this text.', example: 'my-' }),
-  format: fields.format,
 };
 
 type DeviceRouteDeps = RouteContext & {
@@ -44,45 +41,35 @@ type DeviceRouteDeps = RouteContext & {
   stream: Pick<Stream, 'removeDevice'>;
 };
 
-const COLUMNS = ['device_id', 'name', 'site', 'state', 'online', 'last_seen'];
+/** Reads a page of the list. `name`: the beginning of names. */
+export function devicePages(
+  { store, context: { clock } }: Pick<RouteContext, 'store' | 'context'>,
+  {
+    state,
+    site,
+    name,
+  }: { state?: Presence | undefined; site?: string | undefined; name?: string | undefined },
+) {
+  const now = clock();
+  const accept = (row: DeviceRow) =>
+    (state === undefined || presenceOf(row, now) === state) &&
+    (name === undefined || (row.name ?? '').startsWith(name));
+  return async (after: DevicePlace | null, limit: number) => {
+    const isFiltered = state !== undefined || name !== undefined;
+    const page = { site, accept: isFiltered ? accept : null, after, limit };
+    const { rows, next } = await store.fleet.devicePage(page);
+    return { rows: rows.map((row) => deviceItem(row, now)), next };
+  };
+}
 
-/** Rows of a page that is read for a file. */
-const FILE_PAGE = 1000;
-
-/** `GET /devices`: a CSV or NDJSON file has the devices of all pages. */
 export const getDevices =
-  ({ store, cursors, clock, limits }: RouteContext): RequestHandler =>
+  (deps: RouteContext): RequestHandler =>
   async (req, res) => {
-    const { limit, cursor, state, site, name, format } = readQuery(req, LIST);
-    const scope = JSON.stringify(['devices', state, site, name]);
-    const now = clock();
-    const type = tableType(req, format);
-    res.vary('Accept');
-    const accept = (row: DeviceRow) =>
-      (state === undefined || presenceOf(row, now) === state) &&
-      (name === undefined || (row.name ?? '').startsWith(name));
-
-    async function read(after: DevicePlace | null, most: number) {
-      const { rows, next } = await store.fleet.devicePage({
-        site,
-        accept: state === undefined && name === undefined ? null : accept,
-        after,
-        limit: most,
-      });
-      return { rows: rows.map((row) => deviceItem(row, now)), next };
-    }
-
-    if (type !== null) {
-      return sendTable(req, res, {
-        limit: limits.exports,
-        type,
-        name: 'devices',
-        columns: COLUMNS,
-        read: (signal) => allPages(signal, (after: DevicePlace | null) => read(after, FILE_PAGE)),
-      });
-    }
-    const { rows, next } = await read(cursor === undefined ? null : cursors.open(scope, cursor), limit);
-    res.json({ items: rows, next: next && cursors.seal(scope, next) });
+    const { limit, cursor, ...filter } = readQuery(req, DEVICES_QUERY);
+    const scope = JSON.stringify(['devices', filter.state, filter.site, filter.name]);
+    const after = cursor === undefined ? null : deps.http.cursors.open<DevicePlace>(scope, cursor);
+    const { rows, next } = await devicePages(deps, filter)(after, limit);
+    res.json({ items: rows, next: next && deps.http.cursors.seal(scope, next) });
   };
 
 export const getDevice =
@@ -90,11 +77,14 @@ export const getDevice =
   async (req, res) => {
     readQuery(req, {});
     const device = parseDevice(String(req.params['device']));
-    await deps.limits.pages(res, async () => void res.json(await readItem(deps, device)));
+    await deps.http.limits.pages(res, async () => void res.json(await readItem(deps, device)));
   };
 
 /** @throws `not_found` */
-async function readItem({ store, clock }: Pick<RouteContext, 'store' | 'clock'>, { id, bytes }: Identity) {
+async function readItem(
+  { store, context: { clock } }: Pick<RouteContext, 'store' | 'context'>,
+  { id, bytes }: Identity,
+) {
   const key = { group: groupOf(bytes, store.groups), bytes };
   const [device, sensors] = await Promise.all([store.devices.device(key), store.fleet.latestOfDevice(key)]);
   if (!device) throw noSuchDevice();
@@ -110,7 +100,10 @@ export const putDevice =
   (deps: RouteContext): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
-    const { ingest, config, logger } = deps;
+    const {
+      ingest,
+      context: { config, logger },
+    } = deps;
     const name = String(req.params['device']);
     const device = parseDevice(name);
     const result = await ingest.descriptions.device(
@@ -127,7 +120,10 @@ export const patchSensor =
   (deps: RouteContext): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
-    const { ingest, config, logger } = deps;
+    const {
+      ingest,
+      context: { config, logger },
+    } = deps;
     const name = String(req.params['device']);
     const sensor = String(req.params['sensor']);
     const device = parseDevice(name);
@@ -145,7 +141,7 @@ const readDescription = async (req: Request, res: Response, limit: number): Prom
   Buffer.from(await readJsonText(req, res, limit));
 
 export const deleteDevice =
-  ({ retire, stream, logger }: DeviceRouteDeps): RequestHandler =>
+  ({ retire, stream, context: { logger } }: DeviceRouteDeps): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const name = String(req.params['device']);
@@ -199,25 +195,11 @@ export const listDevices: Operation = {
   scope: 'read',
   summary: 'All devices, page by page',
   description: `With \`site\` the database reads only the devices of the answer. With \`state\` or \`name\` it reads up to 1,000
-devices for one page, because there is no index of states or device names. So a page may be short, even empty, before the end.
-\`Accept\` or \`format\` selects a file of all pages.`,
-  query: LIST,
-  answers: {
-    200: {
-      ...json(SCHEMAS.DevicePage),
-      'text/csv': {
-        text: 'A line of names, then a line for each device.',
-        example: `${COLUMNS.join(',')}\nf75861a6-5f9c-5c0f-8a0e-6b5c8d0f6c11,my-desk,Office,true,2026-11-21T00:00:00.000Z\n`,
-      },
-      'application/x-ndjson': {
-        text: 'A line of JSON for each device.',
-        example:
-          '{"device_id":"f75861a6-5f9c-5c0f-8a0e-6b5c8d0f6c11","name":"my-desk","site":"Office","online":true,"last_seen":null}\n',
-      },
-    },
-  },
+devices for one page, because there is no index of states or device names. So a page may be short, even empty, before the end.`,
+  query: DEVICES_QUERY,
+  answers: { 200: json(SCHEMAS.DevicePage) },
   links: { device: { to: 'readDevice', parameters: { device: '$response.body#/items/0/device_id' } } },
-  problems: [...PAGED, 'busy'],
+  problems: PAGED,
 };
 
 export const readDevice: Operation = {
@@ -306,9 +288,12 @@ export const readSensor: Operation = {
 export const getEvents =
   (deps: RouteContext): RequestHandler =>
   async (req, res) => {
-    const { store, cursors } = deps;
+    const {
+      store,
+      http: { cursors },
+    } = deps;
     const { limit, cursor, from, to } = readQuery(req, EVENTS_QUERY);
-    const range = cutRange({ from, to }, deps);
+    const range = cutRange({ from, to }, deps.context);
     const { id, bytes } = parseDevice(String(req.params['device']));
     if (!(await store.devices.device({ group: groupOf(bytes, store.groups), bytes }))) throw noSuchDevice();
     const scope = JSON.stringify(['events', id, from, to]);

@@ -22,9 +22,11 @@ type FleetDeps = RouteContext & {
   stats: Pick<InstallationStats, 'recent'>;
   unwatchedTime: Pick<UnwatchedTime, 'read'>;
   mqtt: BrokerAddress;
+  /** of each group of devices; see `RunningFeature` */
+  streamedUntil: () => Promise<Array<number | null>>;
 };
 
-export function getFleet({ store, clock }: RouteContext): RequestHandler {
+export function getFleet({ store, context: { clock } }: RouteContext): RequestHandler {
   const fleet = createFleetCount({ tally: store.fleet.tally, groups: store.groups, clock });
   return async (req, res) => {
     readQuery(req, {});
@@ -204,9 +206,9 @@ An item that goes on ends now.`,
 export const getUnwatchedTime =
   (deps: FleetDeps): RequestHandler =>
   async (req, res) => {
-    const range = cutRange(readQuery(req, UNWATCHED_QUERY), deps);
+    const range = cutRange(readQuery(req, UNWATCHED_QUERY), deps.context);
     // Several years of a large installation are many rows. So the request counts toward the limit of pages.
-    await deps.limits.pages(res, async () => {
+    await deps.http.limits.pages(res, async () => {
       const { since, spans, leftOutMs } = await deps.unwatchedTime.read(range);
       res.json({
         since: optionalTime(since),
@@ -224,16 +226,11 @@ export const getRecentStats =
   };
 
 export const getPipeline =
-  ({ store, clock, config, mqtt }: FleetDeps): RequestHandler =>
+  ({ store, context: { clock, config }, mqtt, streamedUntil }: FleetDeps): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const all = Array.from({ length: store.groups }, (_, group) => store.packProgress.read(group));
-    const streams = Array.from({ length: store.groups }, (_, group) => store.streaming.streamedUntil(group));
-    const [rows, streamed, ...progress] = await Promise.all([
-      store.processes.all(),
-      Promise.all(streams),
-      ...all,
-    ]);
+    const [rows, streamed, ...progress] = await Promise.all([store.processes.all(), streamedUntil(), ...all]);
     const now = clock();
     const processes = rows.map((row) => processItem(row, now));
     const brokers = processes.flatMap(({ broker, stale }) => (broker && !stale ? [broker] : []));

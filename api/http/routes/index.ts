@@ -23,6 +23,7 @@ export interface CoreParts {
   stream: Stream;
   unwatchedTime: Pick<UnwatchedTime, 'read'>;
   mqtt: BrokerAddress;
+  streamedUntil: () => Promise<Array<number | null>>;
 }
 
 /** Only a process that serves the API serves these. */

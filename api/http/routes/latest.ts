@@ -1,21 +1,17 @@
 import type { RequestHandler } from 'express';
 import { z } from 'zod';
-import { formatTime } from '../../../common/times.ts';
-import { groupOf } from '../../../schema/ids.ts';
+import { groupOf, type Identity } from '../../../schema/ids.ts';
 import type { LatestPlace } from '../../store/devices/latest-pages.ts';
-import type { LatestRow } from '../../store/devices/latest-rows.ts';
 import { rowsAsOf } from '../as-of.ts';
 import type { StreamEvent } from '../contract/openapi.ts';
 import { json, type Operation, PAGED } from '../contract/operation.ts';
 import { SCHEMAS } from '../contract/schemas/index.ts';
-import { tableType } from '../export.ts';
 import { latestItem } from '../items.ts';
-import { fields, parseDevice, rangeAt, readQuery } from '../parameters.ts';
+import { fields, parseDevice, rangeAt, readQuery, type TimeParameter } from '../parameters.ts';
 import type { Route, RouteContext } from '../route.ts';
 import type { Stream } from '../stream/index.ts';
-import { allPages, sendTable } from '../tables.ts';
 
-export const QUERY = {
+export const LATEST_QUERY = {
   limit: fields.limit,
   cursor: fields.cursor,
   type: fields.name.meta({ description: 'Sensors of this type.', example: 'temperature' }),
@@ -26,61 +22,49 @@ export const QUERY = {
     example: 'my-desk',
   }),
   asof: fields.asof,
-  format: fields.format,
 };
 
-/** Rows of a page that is read for a file. */
-const FILE_PAGE = 1000;
+/** Reads a page of the newest values, or of those at `asof`. */
+export function latestPages(
+  deps: RouteContext,
+  {
+    device,
+    asof,
+    ...filter
+  }: {
+    device: Identity | null;
+    asof?: TimeParameter | undefined;
+    type?: string | undefined;
+    site?: string | undefined;
+    name?: string | undefined;
+  },
+) {
+  const {
+    store,
+    context: { clock },
+  } = deps;
+  const instant = rangeAt({ to: asof }, clock()).to;
+  return async (after: LatestPlace | null, limit: number, signal?: AbortSignal) => {
+    const page = { filter, after, limit };
+    const { rows, next } = device
+      ? await store.fleet.latestPageOfDevice(
+          { group: groupOf(device.bytes, store.groups), bytes: device.bytes },
+          page,
+        )
+      : await store.fleet.latestPage(page);
+    return { rows: instant === undefined ? rows : await rowsAsOf(deps, rows, instant, signal), next };
+  };
+}
 
-const COLUMNS = ['ts', 'device', 'sensor', 'unit', 'value', 'type', 'site', 'device_id', 'sensor_id'];
-
-const tableRow = (row: LatestRow) => ({
-  ts: row.ts === null ? null : formatTime(row.ts),
-  device: row.deviceName ?? row.deviceId,
-  sensor: row.name ?? row.id,
-  unit: row.unit,
-  value: row.value,
-  type: row.type,
-  site: row.site,
-  device_id: row.deviceId,
-  sensor_id: row.id,
-});
-
-/** `GET /latest`: a CSV or NDJSON file has the values of all pages. */
 export const getLatest =
   (deps: RouteContext): RequestHandler =>
   async (req, res) => {
-    const { store, cursors, clock, limits } = deps;
-    const { limit, cursor, device: ref, asof, format, ...filter } = readQuery(req, QUERY);
+    const {
+      http: { cursors, limits },
+    } = deps;
+    const { limit, cursor, device: ref, asof, ...filter } = readQuery(req, LATEST_QUERY);
     const device = ref === undefined ? null : parseDevice(ref);
-    const instant = rangeAt({ to: asof }, clock()).to;
-    const type = tableType(req, format);
-    res.vary('Accept');
-
-    async function read(after: LatestPlace | null, most: number, signal?: AbortSignal) {
-      const page = { filter, after, limit: most };
-      const { rows, next } = device
-        ? await store.fleet.latestPageOfDevice(
-            { group: groupOf(device.bytes, store.groups), bytes: device.bytes },
-            page,
-          )
-        : await store.fleet.latestPage(page);
-      return { rows: instant === undefined ? rows : await rowsAsOf(deps, rows, instant, signal), next };
-    }
-
-    if (type !== null) {
-      return sendTable(req, res, {
-        limit: limits.exports,
-        type,
-        name: 'latest',
-        columns: COLUMNS,
-        read: (signal) =>
-          allPages(signal, async (after: LatestPlace | null) => {
-            const { rows, next } = await read(after, FILE_PAGE, signal);
-            return { rows: rows.map(tableRow), next };
-          }),
-      });
-    }
+    const read = latestPages(deps, { ...filter, device, asof });
     const scope = JSON.stringify(['latest', filter, device?.id, ...(asof === undefined ? [] : [asof])]);
     const after = cursor === undefined ? null : cursors.open<LatestPlace>(scope, cursor);
     await limits.pages(res, async () => {
@@ -95,21 +79,9 @@ export const listLatest: Operation = {
   scope: 'read',
   summary: 'The latest value of every sensor, page by page',
   description: `A sensor must match all filters. A page may be short, even empty, before the last one.
-\`asof\` reads history: it takes longer, and knows values within retention. \`Accept\` or \`format\` selects a file of all pages.`,
-  query: QUERY,
-  answers: {
-    200: {
-      ...json(SCHEMAS.LatestPage),
-      'text/csv': {
-        text: 'A line of names, then a line for each sensor.',
-        example: `${COLUMNS.join(',')}\n2026-11-21T00:00:00.000Z,my-desk,temperature,Cel,21.5,temperature,,f75861a6-5f9c-5c0f-8a0e-6b5c8d0f6c11,0b61a3c4-8a0e-5a43-9d57-7b2c8f0f6c11\n`,
-      },
-      'application/x-ndjson': {
-        text: 'A line of JSON for each sensor, with the members of the columns of CSV.',
-        example: '{"ts":"2026-11-21T00:00:00.000Z","device":"my-desk","sensor":"temperature","value":21.5}\n',
-      },
-    },
-  },
+\`asof\` reads history: it takes longer, and knows values within retention.`,
+  query: LATEST_QUERY,
+  answers: { 200: json(SCHEMAS.LatestPage) },
   links: {
     sensor: {
       to: 'readSensor',
@@ -119,7 +91,7 @@ export const listLatest: Operation = {
       },
     },
   },
-  problems: [...PAGED, 'bad_id', 'busy'],
+  problems: [...PAGED, 'bad_id'],
 };
 
 /** Only for the document. `readSubscription` reads the query itself, because a name may contain a slash. */

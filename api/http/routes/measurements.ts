@@ -1,4 +1,4 @@
-import type { RequestHandler } from 'express';
+import type { Request, RequestHandler } from 'express';
 import { z } from 'zod';
 import { formatTime } from '../../../common/times.ts';
 import { storedRange } from '../../history/reading/index.ts';
@@ -6,12 +6,10 @@ import { bodyOf } from '../body.ts';
 import { json, type Operation, PAGED, REFUSAL_CODES } from '../contract/operation.ts';
 import { PAYLOADS } from '../contract/payloads.ts';
 import { SCHEMAS } from '../contract/schemas/index.ts';
-import { COLUMN_CONTENT, exportType, sendExport, tableType } from '../export.ts';
 import { abortOnClose } from '../long-requests.ts';
 import { cutRange, fields, parseDevice, readQuery } from '../parameters.ts';
 import { answerResult } from '../problems.ts';
 import type { Route, RouteContext } from '../route.ts';
-import { sendTable } from '../tables.ts';
 import { findMeasured } from './devices.ts';
 
 const SUBMISSION_QUERY = {
@@ -20,60 +18,39 @@ const SUBMISSION_QUERY = {
     .meta({ description: 'The device that measured: a UUID in lower case, or a name.', example: 'my-desk' }),
 };
 
-const SERIES_QUERY = {
+export const SERIES_QUERY = {
   from: fields.from,
   to: fields.to,
   points: fields.points,
   utc_offset: fields.utcOffset,
-  format: fields.format,
 };
 const MINUTE_MS = 60_000;
 
-const POINT = ['ts', 'min', 'max', 'avg', 'count'];
+type SeriesQuery = z.infer<z.ZodObject<typeof SERIES_QUERY>>;
 
-export const QUERY = {
+export const MEASUREMENTS_QUERY = {
   limit: fields.limit,
   cursor: fields.cursor,
   from: fields.from,
   to: fields.to,
-  order: z.enum(['asc', 'desc'], 'asc or desc').optional().meta({
-    description:
-      'Order by time: `asc` is oldest first, `desc` is newest first. Default: `asc` for files, `desc` for pages.',
+  order: z.enum(['asc', 'desc'], 'asc or desc').default('desc').meta({
+    description: 'Order by time: `asc` is oldest first, `desc` is newest first.',
   }),
-  format: z
-    .enum(['json', 'csv', 'ndjson', 'parquet', 'arrow'], 'json, csv, ndjson, parquet or arrow')
-    .optional()
-    .meta({ description: 'The format of the answer. It replaces `Accept`, which a link cannot send.' }),
 };
 
-/**
- * `GET /devices/{device}/sensors/{sensor}/measurements`: samples in [from, to). JSON has pages, newest first by default, and its cursor
- * holds the instant that the page reached. The other formats stream the whole range.
- */
+/** Samples in [from, to), page by page. The cursor holds the instant that the page reached. */
 export const getMeasurements =
   (deps: RouteContext): RequestHandler =>
   async (req, res) => {
-    const { reading, cursors, limits, metrics } = deps;
-    const { limit, cursor, order: wanted, format, ...given } = readQuery(req, QUERY);
-    const retained = cutRange(given, deps);
-    const sensor = await findMeasured(deps, req.params);
-    const { deviceId, sensorId, key, newest } = sensor;
+    const {
+      reading,
+      http: { cursors },
+    } = deps;
+    const { limit, cursor, order, ...given } = readQuery(req, MEASUREMENTS_QUERY);
+    const retained = cutRange(given, deps.context);
+    const { deviceId, sensorId, key, newest } = await findMeasured(deps, req.params);
     // A page of a sensor that has been silent for long would read many empty hours otherwise.
     const range = storedRange(retained, newest);
-    const type = exportType(req, format);
-    const order = wanted ?? (type === null ? 'desc' : 'asc');
-    res.vary('Accept');
-    if (type !== null)
-      return sendExport(req, res, {
-        reading,
-        limit: limits.exports,
-        type,
-        key,
-        sensor,
-        range,
-        order,
-        metrics,
-      });
     const scope = JSON.stringify(['measurements', deviceId, sensorId, given.from, given.to, order]);
     const reached = cursor === undefined ? null : cursors.open<number>(scope, cursor);
     if (reached !== null && order === 'asc') range.from = Math.max(range.from, reached);
@@ -89,28 +66,10 @@ export const listMeasurements: Operation = {
   id: 'listMeasurements',
   tag: 'measurements',
   scope: 'read',
-  summary: 'The samples of a sensor, page by page or as a file',
-  description: `\`Accept\` or \`format\` selects an export as CSV, NDJSON, Parquet or Arrow. An export streams the whole range as a
-file with the names of device and sensor. It takes neither \`limit\` nor \`cursor\`. Parquet and Arrow have the columns of
-\`GET /export\`, oldest first, and do not take \`order\`. If an export fails, the connection breaks. So an answer
-that ends normally is complete.`,
-  query: QUERY,
-  answers: {
-    200: {
-      // The text types must come first. openapi-python-client reads every answer as the first type, and JSON can be read as a text.
-      'text/csv': {
-        text: 'A line `ts,value`, then a line for each sample. Each line ends with a line feed.',
-        example: 'ts,value\n2026-11-21T00:00:00.000Z,21.5\n',
-      },
-      'application/x-ndjson': {
-        text: 'A line of JSON for each sample.',
-        example: '{"ts":"2026-11-21T00:00:00.000Z","value":21.5}\n',
-      },
-      ...COLUMN_CONTENT,
-      ...json(SCHEMAS.MeasurementPage),
-    },
-  },
-  problems: [...PAGED, 'busy', 'bad_range', 'bad_id', 'not_found'],
+  summary: 'The samples of a sensor, page by page',
+  query: MEASUREMENTS_QUERY,
+  answers: { 200: json(SCHEMAS.MeasurementPage) },
+  problems: [...PAGED, 'bad_range', 'bad_id', 'not_found'],
 };
 
 export const readSeries: Operation = {
@@ -124,19 +83,7 @@ Bins begin at whole multiples of their width since 1970, in UTC or by the clock 
 samples within the range.
 \`min\`, \`max\`, \`avg\` and \`count\` are exact for every width.`,
   query: SERIES_QUERY,
-  answers: {
-    200: {
-      ...json(SCHEMAS.Series),
-      'text/csv': {
-        text: 'A line `ts,min,max,avg,count`, then a line for each point.',
-        example: `${POINT.join(',')}\n2026-11-21T00:00:00.000Z,21.25,21.75,21.5,60\n`,
-      },
-      'application/x-ndjson': {
-        text: 'A line of JSON for each point.',
-        example: '{"ts":"2026-11-21T00:00:00.000Z","min":21.25,"max":21.75,"avg":21.5,"count":60}\n',
-      },
-    },
-  },
+  answers: { 200: json(SCHEMAS.Series) },
   problems: ['bad_parameter', 'bad_range', 'bad_id', 'not_found', 'busy', 'unavailable'],
 };
 
@@ -160,33 +107,30 @@ refused, the problem has the code of that refusal. After \`busy\`, wait for the 
   problems: [...REFUSAL_CODES, 'bad_parameter', 'refused', 'busy', 'unavailable'],
 };
 
+/** @throws `bad_range`, `bad_id`, `not_found`, `unavailable` */
+export async function seriesReader(
+  deps: RouteContext,
+  params: Request['params'],
+  { points, utc_offset: offset, ...given }: SeriesQuery,
+) {
+  const range = cutRange(given, deps.context);
+  const { key, newest } = await findMeasured(deps, params);
+  return async (signal: AbortSignal) => {
+    const options = { points, newest, shift: offset * MINUTE_MS, signal };
+    const series = await deps.reading.series(key, range, options);
+    const shown = series.points.map((point) => ({ ...point, ts: formatTime(point.ts) }));
+    return { points: shown, step_ms: series.width, source: series.source };
+  };
+}
+
 export const getSeries =
   (deps: RouteContext): RequestHandler =>
   async (req, res) => {
-    const { points, utc_offset: offset, format, ...given } = readQuery(req, SERIES_QUERY);
-    const shift = offset * MINUTE_MS;
-    const range = cutRange(given, deps);
-    const { key, newest } = await findMeasured(deps, req.params);
-    const limit = deps.limits.series;
-    const type = tableType(req, format);
-    res.vary('Accept');
-
-    async function read(signal: AbortSignal) {
-      const series = await deps.reading.series(key, range, { points, newest, shift, signal });
-      const shown = series.points.map((point) => ({ ...point, ts: formatTime(point.ts) }));
-      return { points: shown, step_ms: series.width, source: series.source };
-    }
-
-    if (type !== null) {
-      const table = async function* (signal: AbortSignal) {
-        yield (await read(signal)).points;
-      };
-      return sendTable(req, res, { limit, type, name: 'series', columns: POINT, read: table });
-    }
-    const release = limit.acquire();
+    const read = await seriesReader(deps, req.params, readQuery(req, SERIES_QUERY));
+    const release = deps.http.limits.series.acquire();
     try {
       await abortOnClose(res, (signal) =>
-        deps.limits.points(res, async () => void res.json(await read(signal))),
+        deps.http.limits.points(res, async () => void res.json(await read(signal))),
       );
     } finally {
       release();
@@ -195,7 +139,7 @@ export const getSeries =
 
 /** `POST /measurements?device=`: stores a message as the MQTT listener does, and answers after its commit. */
 export const postSubmission =
-  ({ ingest, config }: RouteContext): RequestHandler =>
+  ({ ingest, context: { config } }: RouteContext): RequestHandler =>
   async (req, res) => {
     const device = parseDevice(readQuery(req, SUBMISSION_QUERY).device);
     const body = bodyOf(req, res, config.ingest.maxMessageBytes, { compressed: true });

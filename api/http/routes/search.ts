@@ -19,7 +19,7 @@ export const QUERY = {
 export function getSearch({
   store,
   stream,
-  clock,
+  context: { clock },
 }: RouteContext & { stream: Pick<Stream, 'latest'> }): RequestHandler {
   const index = createSearchIndex({ read: stream.latest, clock });
 

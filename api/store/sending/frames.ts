@@ -2,9 +2,9 @@ import { createRequire } from 'node:module';
 import type { Client } from 'cassandra-driver';
 import { MillraceError } from '../../../common/errors.ts';
 import { writeBytes } from '../../../schema/packed/pack.ts';
-import type { CommitMarks } from '../commit-marks.ts';
-import { readStamp, type Stamp, WriteTimestamps } from '../write-timestamps.ts';
+import type { Stamp } from '../write-timestamps.ts';
 import type { Query } from './session.ts';
+import { type CommitStamps, plainStamps } from './stamps.ts';
 
 /**
  * Sends writes with less work than the public functions of the driver. This file uses internal modules of
@@ -84,16 +84,8 @@ const PAGE_SIZE = 0x04;
 const SERIAL_CONSISTENCY = 0x10;
 const TIMESTAMP = 0x20;
 
-export type Stamps = Pick<CommitMarks, 'ready' | 'begin' | 'end'>;
-
-/** For writes that no reader of changes reads. */
-function createPlainStamps(): Stamps {
-  const stamps = new WriteTimestamps();
-  return { ready: () => undefined, begin: (client) => readStamp(stamps.next(client)), end: () => true };
-}
-
 /** Uses the driver's public functions if its internal modules differ from the expected shape. */
-export function createPreparedWrites(client: Client, stamps: Stamps = createPlainStamps()): SendWrites {
+export function createPreparedWrites(client: Client, stamps: CommitStamps = plainStamps()): SendWrites {
   // Readers of changes find blocks by their write timestamp, so the timestamps must follow the clock, even when it is set
   // back. All other writes use the driver's timestamps, which never go back. There, an overwrite or a deletion has to
   // win against values that were written while the clock was ahead.

@@ -3,9 +3,10 @@ import type { Client, types } from 'cassandra-driver';
 import cassandra from 'cassandra-driver';
 import { MillraceError } from '../../../common/errors.ts';
 import { reasonOf } from '../error-reason.ts';
-import { createPreparedWrites, type Stamps } from './frames.ts';
+import { createPreparedWrites } from './frames.ts';
 import type { PendingRow } from './pending-rows.ts';
 import { halvesOf, isTimeout, requestsOf } from './request-bounds.ts';
+import type { CommitStamps } from './stamps.ts';
 import { type BatchLimits, DEFAULT_LIMITS, WriteMerger } from './write-merger.ts';
 
 const { errors } = cassandra;
@@ -45,7 +46,7 @@ export function createSession(
   gate: Gate = OPEN,
   replicasOf: (routing: Buffer) => string | null = () => null,
   limits: BatchLimits = DEFAULT_LIMITS,
-  stamps: Stamps | undefined = undefined,
+  stamps: CommitStamps | undefined = undefined,
 ) {
   const requests = new Requests(observe, gate);
   const execute = createPreparedWrites(client, stamps);

@@ -8,7 +8,7 @@ import { ensureReaders } from '../../../infra/python/ensure.ts';
 import { packSamples } from '../../../schema/packed/pack.ts';
 import { DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.ts';
 import { useDirectory } from '../../support/directory.ts';
-import { HARD_VALUES } from '../../support/payloads/export-samples.ts';
+import { HARD_VALUES } from '../../support/features/labeled-samples.ts';
 import { startCommand } from '../../support/processes/api-process.ts';
 import { useHistorySystem } from '../../support/system/history.ts';
 

@@ -53,7 +53,7 @@ export async function createMemoryPath() {
     const guard = { now: () => clock.now };
     return new SampleWriter({
       write: used.samples,
-      marks: store.commitMarks,
+      stamps: store.stamps,
       clock: guard,
       late: createLateWriter({
         store: used.history,

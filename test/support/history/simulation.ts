@@ -119,7 +119,7 @@ export async function simulate({
     const late = createLateWriter({ store: used.write.history, retry, days, arrivals, onLate: nothing });
     const writer = new SampleWriter({
       write: used.write.samples,
-      marks: { stampedAt: 0 },
+      stamps: { stampedAt: 0 },
       clock: (mistake.ingestClock?.(clock) ?? clock) as never,
       late: mistake.late?.(late) ?? late,
     });

@@ -29,9 +29,10 @@ export async function createMemoryStore(
     /** largest congestion window; default: unbounded */
     maxInFlight?: number;
     hooks?: SendingHooks;
+    openStamps?: Parameters<typeof createStore>[0]['openStamps'];
   } = {},
 ): Promise<MemoryStore> {
-  const { clock = Date.now, installedAt = clock(), around, maxInFlight, hooks } = options;
+  const { clock = Date.now, installedAt = clock(), around, maxInFlight, hooks, openStamps } = options;
   const retention = { ...RETENTION, ...options.retention };
   const tables = options.tables ?? (await readMemoryTables(options.retention));
   const client = options.database ?? (createDatabase({ tables, clock, around }) as unknown as Client);
@@ -48,6 +49,7 @@ export async function createMemoryStore(
     isAuthenticated: () => false,
     maxInFlight,
     hooks,
+    openStamps,
     observe: () => {},
     onStaleIndex: () => {},
     clock,

@@ -62,20 +62,30 @@ export async function startMemoryPipeline(
   const publications: number[] = [];
   const logger = pino({ level: 'silent' });
   const context = createContext({ config, version: 'test', logger, clock });
-  const openMemoryStore: typeof connectStore = async ({ maxInFlight, hooks }) => {
-    const memory = await createMemoryStore({ clock, maxInFlight, hooks, around, database, tables });
+  const openMemoryStore: typeof connectStore = async ({ maxInFlight, hooks, openStamps }) => {
+    const memory = await createMemoryStore({
+      clock,
+      maxInFlight,
+      hooks,
+      openStamps,
+      around,
+      database,
+      tables,
+    });
     client = memory.database;
     // The metrics list nodes, and a database in memory has none.
     return { ...memory.store, health: { ...memory.store.health, nodes: () => [] } };
   };
+  const slots = ingestSlots(config);
   const opened = await openDatabase(context, {
+    ...slots,
     clockDifference,
     comparing: COMPARING,
     openStore: writes ? writes.opens(openMemoryStore) : openMemoryStore,
   });
   const ingest = createIngest(context, {
     ...opened,
-    ...ingestSlots(config),
+    ...slots,
     onRegistered,
     send,
     publish: (device, changed, series) => {
@@ -124,6 +134,7 @@ export async function startMemoryPipeline(
 
   return {
     ...pipeline,
+    metrics: context.metrics,
     accept,
     keyOf,
 

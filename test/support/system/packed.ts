@@ -13,6 +13,8 @@ export const GROUPS = 2;
 
 const MINUTE_MS = 60_000;
 
+const STREAMED = 'SELECT streamed_until FROM stream_progress WHERE grp = ?';
+
 /**
  * Starts a system for the tests of the file, which set its clock, send samples and read its history.
  * @param options `readStreamed`: until when each target of streaming is complete, in epoch ms; default: the groups in Kafka
@@ -27,7 +29,12 @@ export function usePackedSystem({
 
   function readKafka() {
     const groups = Array.from({ length: GROUPS }, (_, group) => group);
-    return Promise.all(groups.map((group) => store().streaming.streamedUntil(group)));
+    return Promise.all(
+      groups.map(async (group): Promise<number | null> => {
+        const rows = await database().execute(STREAMED, [group], { prepare: true });
+        return rows.first()?.['streamed_until']?.getTime() ?? null;
+      }),
+    );
   }
 
   function keyOf(device: string, sensor: string = 's') {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Admin } from '@platformatic/kafka';
 import pino from 'pino';
 import { KafkaSender } from '../../../api/features/kafka/sender.ts';
+import { createStreamStore } from '../../../api/features/kafka/store.ts';
 import { topicName } from '../../../schema/kafka/index.ts';
 import { bucketOf, HOUR_MS } from '../../../schema/rules.ts';
 import { makeTopics, readTopic, startTestKafka } from '../../support/kafka/index.ts';
@@ -209,7 +210,7 @@ describe('npm run stream', () => {
     expect(first).toMatchObject({ code: 0, output: expect.stringContaining(`✓ made  ${batches}`) });
     // Samples committed since then may be only in the topics of another prefix.
     const [, from = ''] = /^ {2}npm run stream -- replay --from (\S+)$/m.exec(first.output) ?? [];
-    const groups = [0, 1].map((group) => store().streaming.streamedUntil(group));
+    const groups = [0, 1].map((group) => createStreamStore(store().session).streamedUntil(group));
     expect(Date.parse(from)).toBe(Math.min(...(await Promise.all(groups)).map(Number)));
     const again = await stream('made', 'init');
     expect(again).toMatchObject({ code: 0, output: expect.stringContaining(`✓ is there  ${batches}`) });

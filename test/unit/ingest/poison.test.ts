@@ -97,30 +97,6 @@ test('HTTP submission: the database refuses the samples: the result is 0 accepte
   });
 });
 
-test('HTTP submission for several devices: the database refuses one of three samples: all three count as refused, none as merged', async () => {
-  const pipeline = await start();
-  const result = await pipeline.ingest.submitBatches(
-    { bytes: 1, read: async () => Buffer.alloc(1), signal: new AbortController().signal },
-    ({ receivedAt }) => {
-      const batch = pipeline.ingest.emptyBatch(receivedAt);
-      batch.counts.received = 3;
-      batch.add(1, 's', NOW, 1);
-      batch.add(2, 's', NOW, 2);
-      batch.add(3, 's', NOW + 1, POISON);
-      return { devices: new Map([['d', [batch]]]), refused: [], skipped: 0 };
-    },
-  );
-  expect(result.accepted).toBe(0);
-  expect(pipeline.ingest.processStats.measurements).toEqual({
-    received: 3,
-    stored: 0,
-    merged: 0,
-    refused: 3,
-    skipped: 0,
-  });
-  expect(await pipeline.metric('iot_ingest_merged_total')).toBe(0);
-});
-
 test('Ingest: a refused message shares its request with another message: that message is retried in one request', async () => {
   const pipeline = await start({ INGEST_MAX_IN_FLIGHT: '1' });
   const known: Element[] = [

@@ -1,9 +1,9 @@
 import { beforeAll, expect } from '@jest/globals';
 import { createMemoryStore, type MemoryStore } from '../../support/memory-store/index.ts';
 import { describeCells } from '../../support/store-contract/cells.ts';
+import { describeEvents } from '../../support/store-contract/events.ts';
 import { describePacking } from '../../support/store-contract/packing.ts';
 import { describeSamples } from '../../support/store-contract/samples.ts';
-import { describeStreaming } from '../../support/store-contract/streaming.ts';
 import { describeWatchedTime } from '../../support/store-contract/watched-time.ts';
 
 const clock = { now: Date.now() };
@@ -25,5 +25,5 @@ const subject = () => ({
 describeCells(subject);
 describeSamples(subject);
 describePacking(subject);
-describeStreaming(subject);
+describeEvents(subject);
 describeWatchedTime(subject);

@@ -84,32 +84,6 @@ export function RangeData({
   );
 }
 
-export function SampleFiles({
-  sensor,
-  window: { live, from, to },
-}: {
-  sensor: { device_id: string; sensor_id: string };
-  window: Window;
-}) {
-  const { client } = useServices();
-  const range = { from: new Date(from).toISOString(), to: live ? null : new Date(to).toISOString() };
-  const link = (format: 'csv' | 'ndjson', label: string) => (
-    <a
-      class="button"
-      href={client.exportHref(sensor.device_id, sensor.sensor_id, { ...range, format })}
-      download
-      data-native
-    >
-      {label}
-    </a>
-  );
-  return (
-    <>
-      <span>All samples</span> {link('csv', 'CSV')} {link('ndjson', 'NDJSON')}
-    </>
-  );
-}
-
 /** Number of newest values from which the precision of a sensor is derived. */
 const TYPICAL = 100;
 

@@ -18,7 +18,7 @@ import { useSensor } from '../../state/sensor.ts';
 import { NO_THRESHOLDS, useThresholds } from '../../state/thresholds.ts';
 import { useStale } from '../../state/verdict.ts';
 import { limitScale } from '../../units.ts';
-import { RangeData, RangeFigures, SampleFiles, StateFigures } from './range-data.tsx';
+import { RangeData, RangeFigures, StateFigures } from './range-data.tsx';
 import { SensorMissing, SensorTitle } from './sensor-title.tsx';
 import { SignalOptions, ThresholdForm } from './signal-options.tsx';
 import './sensor.css';
@@ -99,7 +99,7 @@ export function SensorView({ device, sensor }: { device: string; sensor: string 
               lines={() => [{ device: deviceName, sensor: name, unit: scale.unit, shape }]}
               chart={chart}
             >
-              {data && <SampleFiles sensor={data} window={time.settled} />}
+              {data && <Slot name="sensorFiles" sensor={data} range={time.settled} />}
             </ChartDownloads>
             <RangeSummary
               {...{ presented, raw, shape, unit, thresholds, isRead, changeThresholds }}

@@ -37,9 +37,10 @@ await runCommand(async () => {
     process.stdout.write(`${text}\n`);
   };
   const context = createContext({ config, version: '', logger: createLogger('silent') });
-  const database = await openDatabase(context);
+  const slots = ingestSlots(config);
+  const database = await openDatabase(context, slots);
   const { store } = database;
-  const ingest = createIngest(context, { ...database, ...ingestSlots(config) });
+  const ingest = createIngest(context, { ...database, ...slots });
   try {
     await COMMANDS[given.command]({
       store,

@@ -74,9 +74,10 @@ await runCommand(async () => {
   const stopping = new AbortController();
   process.once('SIGINT', () => stopping.abort());
   const context = createContext({ config, version: '', logger: createLogger('silent') });
-  const database = await openDatabase(context);
+  const slots = ingestSlots(context.config);
+  const database = await openDatabase(context, slots);
   const { store } = database;
-  const ingest = createIngest(context, { ...database, ...ingestSlots(context.config) });
+  const ingest = createIngest(context, { ...database, ...slots });
   const destination = destinationOf(database.store, ingest);
   try {
     await ingest.start();

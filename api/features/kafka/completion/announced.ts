@@ -19,8 +19,7 @@ export const KINDS = Object.fromEntries(
 
 /** Sends the announced items of a closed hour that no process has sent: the notes lack their digests. */
 export function createAnnouncedCompletion(sending: Sending) {
-  const { store, steps, records, mustSend } = sending;
-  const { streaming } = store;
+  const { streaming, steps, records, mustSend } = sending;
 
   /** A replay ignores the notes of sent items, and sends all items. `hour`: epoch ms. Returns the number of sent records. */
   async function sendAnnounced(

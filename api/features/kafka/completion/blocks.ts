@@ -2,11 +2,11 @@ import { forEachConcurrently } from '../../../../common/concurrency.ts';
 import { type DeviceBytes, uuidText } from '../../../../schema/ids.ts';
 import { isLate } from '../../../../schema/rules.ts';
 import { iteratePages } from '../../../background/index.ts';
-import type { Names } from '../../../history/reading/records.ts';
-import { DIGEST_BYTES, MAX_DIGESTS_PER_NOTE } from '../../../store/index.ts';
-import type { StoredBlock } from '../../../store/streaming.ts';
+import type { Names } from '../../shared/blocks/records.ts';
+import type { StoredBlock } from '../../shared/blocks/store.ts';
 import type { Source } from '../record-maker.ts';
 import { chunks, type OutRecord } from '../sender.ts';
+import { DIGEST_BYTES, MAX_DIGESTS_PER_NOTE } from '../store.ts';
 import { ENCODED_AT_ONCE } from '../topic-queue.ts';
 import { DEVICES_AT_ONCE, devicesOf, type Sending } from './sending.ts';
 
@@ -24,13 +24,13 @@ export class BlockCompletion {
   }
 
   async complete(group: number, hour: number, onMeasured: (device: DeviceBytes) => void) {
-    const { steps, store } = this.#sending;
+    const { steps, streaming } = this.#sending;
     await forEachConcurrently(DEVICES_AT_ONCE, devicesOf(this.#sending, group), (device) =>
       this.#completeHour(group, device, hour, onMeasured),
     );
     await forEachConcurrently(
       DEVICES_AT_ONCE,
-      iteratePages((after) => steps.run(() => store.streaming.lateArrivalPage(group, hour, after))),
+      iteratePages((after) => steps.run(() => streaming.lateArrivalPage(group, hour, after))),
       ({ device, bucket }) => this.#completeHour(group, device, bucket, onMeasured),
     );
   }
@@ -43,14 +43,14 @@ export class BlockCompletion {
     source: Source,
     isWanted: (digest: Buffer) => boolean,
   ): Promise<number> {
-    const { steps, store } = this.#sending;
+    const { steps, streaming } = this.#sending;
     const of = { device, bucket, source, names: await this.#namesOf(group, device) };
     let held: StoredBlock[] = [];
     let bytes = 0;
     let sent = 0;
-    for (const part of await steps.run(() => store.streaming.parts(device, bucket))) {
+    for (const part of await steps.run(() => streaming.parts(device, bucket))) {
       const pages = iteratePages((after) =>
-        steps.run(() => store.streaming.blockPage(device, bucket, part, { after })),
+        steps.run(() => streaming.blockPage(device, bucket, part, { after })),
       );
       for await (const block of pages) {
         if (!isWanted(block.digest)) continue;
@@ -74,10 +74,10 @@ export class BlockCompletion {
     bucket: number,
     onMeasured: (device: DeviceBytes) => void,
   ) {
-    const { steps, store } = this.#sending;
+    const { steps, streaming } = this.#sending;
     const [stored, sent] = await Promise.all([
-      steps.run(() => store.streaming.digests(device, bucket)),
-      steps.run(() => store.streaming.notes(device, bucket)),
+      steps.run(() => streaming.digests(device, bucket)),
+      steps.run(() => streaming.notes(device, bucket)),
     ]);
     const missing = [...stored].filter((digest) => !sent.has(digest));
     if (missing.length > 0) await this.#sendMissing(group, device, bucket, missing);
@@ -109,7 +109,7 @@ export class BlockCompletion {
     { device, bucket, names, source }: { device: DeviceBytes; bucket: number; names: Names; source: Source },
     blocks: StoredBlock[],
   ) {
-    const { steps, store, records, mustSend } = this.#sending;
+    const { steps, streaming, records, mustSend } = this.#sending;
     blocks.sort((a, b) => a.ts - b.ts || a.digest.compare(b.digest));
     let made: OutRecord[] = [];
     let bytes = 0;
@@ -126,7 +126,7 @@ export class BlockCompletion {
       const digests = Buffer.concat(
         blocks.slice(from, from + MAX_DIGESTS_PER_NOTE).map(({ digest }) => digest),
       );
-      await steps.run(() => store.streaming.writeNote(device, bucket, digests));
+      await steps.run(() => streaming.writeNote(device, bucket, digests));
     }
   }
 }

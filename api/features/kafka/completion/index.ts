@@ -3,11 +3,12 @@ import type { Schemas } from '../../../../schema/kafka/schemas.ts';
 import { COMPLETED_TOPICS, type CompletedTopic } from '../../../../schema/kafka/topics.ts';
 import { HOUR_MS } from '../../../../schema/rules.ts';
 import type { Leases, Steps } from '../../../background/index.ts';
-import { createHourCompletion } from '../../../background/index.ts';
 import type { ClockGuard } from '../../../store/clock-guard.ts';
+import { createHourCompletion } from '../../shared/blocks/index.ts';
 import type { SentNotes } from '../notes.ts';
 import type { RecordMaker } from '../record-maker.ts';
 import type { KafkaSender } from '../sender.ts';
+import type { StreamStore } from '../store.ts';
 import { createAnnouncedCompletion, KINDS } from './announced.ts';
 import { BlockCompletion } from './blocks.ts';
 import { sendLatest } from './latest.ts';
@@ -26,6 +27,7 @@ import { Watermarks } from './watermarks.ts';
  */
 export function createCompletion(deps: {
   store: Sending['store'];
+  streaming: StreamStore;
   announced: Sending['announced'];
   groups: number;
   clock: Pick<ClockGuard, 'now'>;
@@ -39,10 +41,23 @@ export function createCompletion(deps: {
   sendsLatest: boolean;
   observer: { onCompleted: (blocks: number) => void; onStreamed: (group: number, until: number) => void };
 }) {
-  const { store, groups, clock, steps, leases, sender, schemas, records, notes, sendsLatest, observer } =
-    deps;
+  const {
+    store,
+    streaming,
+    groups,
+    clock,
+    steps,
+    leases,
+    sender,
+    schemas,
+    records,
+    notes,
+    sendsLatest,
+    observer,
+  } = deps;
   const sending: Sending = {
     store,
+    streaming,
     announced: deps.announced,
     steps,
     records,
@@ -50,7 +65,7 @@ export function createCompletion(deps: {
       if (!(await sender.send(some))) throw new Stopped();
     },
   };
-  const progress = new StoredProgress({ streaming: store.streaming, clock, steps });
+  const progress = new StoredProgress({ streaming, clock, steps });
   const refused = new RefusedTopics(schemas);
   const watermarks = new Watermarks({ sending, groups, refused });
   const blocks = new BlockCompletion(sending, observer);

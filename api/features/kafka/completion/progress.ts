@@ -2,7 +2,7 @@ import { COMPLETED_TOPICS } from '../../../../schema/kafka/topics.ts';
 import { bucketOf } from '../../../../schema/rules.ts';
 import type { Steps } from '../../../background/index.ts';
 import type { ClockGuard } from '../../../store/clock-guard.ts';
-import type { Store } from '../../../store/index.ts';
+import type { StreamStore } from '../store.ts';
 
 export type Progress = Map<string, number>;
 
@@ -21,7 +21,7 @@ export class StoredProgress {
     streaming,
     clock,
     steps,
-  }: { streaming: Store['streaming']; clock: Pick<ClockGuard, 'now'>; steps: Steps }) {
+  }: { streaming: StreamStore; clock: Pick<ClockGuard, 'now'>; steps: Steps }) {
     this.#streaming = streaming;
     this.#clock = clock;
     this.#steps = steps;

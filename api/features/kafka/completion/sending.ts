@@ -4,13 +4,15 @@ import type { AnnouncedKinds } from '../../../feature.ts';
 import type { Store } from '../../../store/index.ts';
 import type { RecordMaker } from '../record-maker.ts';
 import type { OutRecord } from '../sender.ts';
+import type { StreamStore } from '../store.ts';
 
 /** Limit of devices that are completed concurrently. */
 export const DEVICES_AT_ONCE = 8;
 
 /** Each part of the completion needs these to read items and to send their records. */
 export interface Sending {
-  store: Pick<Store, 'streaming' | 'devices' | 'fleet' | 'events' | 'deadLetters'>;
+  store: Pick<Store, 'devices' | 'fleet' | 'events' | 'deadLetters'>;
+  streaming: StreamStore;
   announced: AnnouncedKinds;
   steps: Steps;
   records: RecordMaker;
@@ -18,5 +20,5 @@ export interface Sending {
   mustSend: (records: OutRecord[]) => Promise<void>;
 }
 
-export const devicesOf = ({ store, steps }: Sending, group: number): AsyncIterable<DeviceBytes> =>
-  iteratePages((after) => steps.run(() => store.streaming.devicePage(group, null, after)));
+export const devicesOf = ({ streaming, steps }: Sending, group: number): AsyncIterable<DeviceBytes> =>
+  iteratePages((after) => steps.run(() => streaming.devicePage(group, null, after)));

@@ -5,6 +5,7 @@ import {
   type Position,
   type Progress,
 } from '../../../../api/features/changes/changes.ts';
+import { createBlockStore } from '../../../../api/features/shared/blocks/index.ts';
 import { bucketOf, HOUR_MS } from '../../../../schema/rules.ts';
 import { untilHourGoesOn } from '../../../support/history/hours.ts';
 import type { Json } from '../../../support/json.ts';
@@ -128,7 +129,13 @@ test('GET /changes: since is more than 13 days ago: answers bad_parameter, becau
 
 test('Reader of changes: stops between two changes: it can continue at this position; an abort ends the reading', async () => {
   const store = await system.openStore();
-  const changes = new Changes({ store, groups: 2, horizon: { read: async () => clock() }, clock });
+  const changes = new Changes({
+    store,
+    blocks: createBlockStore(store.session),
+    groups: 2,
+    horizon: { read: async () => clock() },
+    clock,
+  });
   const { signal } = new AbortController();
   const readAll = async (position: Position) => {
     const read: Array<Change | Progress> = [];

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type CommitMark, CommitMarks } from '../../../../api/features/changes/commit-marks.ts';
 import { CommitHorizon } from '../../../../api/features/changes/horizon.ts';
-import { type CommitMark, CommitMarks } from '../../../../api/store/commit-marks.ts';
 import { createRandom } from '../../../../simulator/random.ts';
 
 const SECOND = 1000;
@@ -127,7 +127,7 @@ export class CommitSimulation {
       all: () => this.#readMarks(process),
     };
     process.marks = new CommitMarks({ store, clock: process.wall, monotonic, everyMs: 2 ** 30 });
-    process.horizon = new CommitHorizon({ marks: process.marks, monotonic, everyMs: 0 });
+    process.horizon = new CommitHorizon({ stamps: process.marks, readAll: store.all, monotonic, everyMs: 0 });
     this.processes.push(process);
     const keep = () => {
       Promise.resolve(process.marks.ready() ?? process.marks.mark()).catch(() => {});

@@ -36,8 +36,7 @@ test('POST /alarm-rules: the evaluation of past samples takes long: the response
         return new Promise(() => {});
       },
     },
-    clock: () => NOW,
-    logger,
+    context: { clock: () => NOW, logger },
   };
   serve(app, bindRoutes(routes, deps as never), { guard } as never);
   app.use(problemHandler(logger));

@@ -40,26 +40,26 @@ function createOver(
   const page = async (items: unknown[]) => ({ items });
   const deps = {
     store: {
-      streaming: {
-        digests: async () => new Set([1, 2].map((number) => digest(number).toString('hex'))),
-        notes: async () => new Set(noted.map((number) => digest(number).toString('hex'))),
-        parts: async () => [0],
-        blockPage: () => page(found),
-        devicePage: () => page([device]),
-        lateArrivalPage: () => page(late.map((bucket) => ({ device, bucket }))),
-        outboxPage: () => page([]),
-        writeNote: async () => {},
-        streamedUntil: async () => until,
-        topicsUntil: async () => new Map(topics),
-        writeTopic: async (_group: number, topic: string, to: number) => {
-          topics.set(topic, to);
-        },
-        writeStreamed: async (_group: number, to: number) => {
-          until = to;
-        },
-      },
       devices: { device: async () => null, sensors: async () => [] },
       fleet: { latestOfDevice: async () => [{ ts: HOUR, value: 1 }] },
+    },
+    streaming: {
+      digests: async () => new Set([1, 2].map((number) => digest(number).toString('hex'))),
+      notes: async () => new Set(noted.map((number) => digest(number).toString('hex'))),
+      parts: async () => [0],
+      blockPage: () => page(found),
+      devicePage: () => page([device]),
+      lateArrivalPage: () => page(late.map((bucket) => ({ device, bucket }))),
+      outboxPage: () => page([]),
+      writeNote: async () => {},
+      streamedUntil: async () => until,
+      topicsUntil: async () => new Map(topics),
+      writeTopic: async (_group: number, topic: string, to: number) => {
+        topics.set(topic, to);
+      },
+      writeStreamed: async (_group: number, to: number) => {
+        until = to;
+      },
     },
     groups: 1,
     clock: { now: async () => clock.now },

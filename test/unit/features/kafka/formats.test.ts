@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { createEncoder, createSmallEncoder } from '../../../../api/features/kafka/encoder.ts';
 import { chunks, MAX_REQUEST_BYTES } from '../../../../api/features/kafka/sender.ts';
-import { createTimeText } from '../../../../api/history/reading/records.ts';
+import { createTimeText } from '../../../../api/features/shared/blocks/records.ts';
 import {
   type Identity,
   identifyDevice,

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { SentNotes } from '../../../../api/features/kafka/notes.ts';
-import { MAX_DIGESTS_PER_NOTE } from '../../../../api/store/streaming.ts';
+import { MAX_DIGESTS_PER_NOTE } from '../../../../api/features/kafka/store.ts';
 import { HOUR_MS } from '../../../../schema/rules.ts';
 
 const HOUR = Date.UTC(2026, 4, 1, 10);

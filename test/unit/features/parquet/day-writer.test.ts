@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { parquetReadObjects } from 'hyparquet';
-import type { Samples } from '../../../../api/columns/rows.ts';
 import { createDayWriter } from '../../../../api/features/parquet/day-writer.ts';
 import { createDirectoryTarget } from '../../../../api/features/parquet/directory.ts';
-import { each, labelsNamed, samplesOf } from '../../../support/payloads/export-samples.ts';
+import type { Samples } from '../../../../api/features/shared/columns/rows.ts';
+import { each, labelsNamed, samplesOf } from '../../../support/features/labeled-samples.ts';
 
 const DAY = Date.UTC(2026, 10, 21);
 const HOUR = 3_600_000;

@@ -1,11 +1,13 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type Fill, GROUP_KEYS, tableRows } from '../../../../api/features/query/answers.ts';
-import { addGroups, readAligned } from '../../../../api/history/reading/aligned.ts';
+import { calendarGrid } from '../../../../api/features/query/calendar.ts';
+import { addGroups, readAligned } from '../../../../api/features/shared/selection/aligned.ts';
+import type { SelectedSensor } from '../../../../api/features/shared/selection/sensors.ts';
 import type { Aggregate } from '../../../../api/history/reading/bins.ts';
-import { calendarGrid, type Grid, uniformGrid } from '../../../../api/history/reading/grid.ts';
+import { type Grid, uniformGrid } from '../../../../api/history/reading/grid.ts';
 import type { Range } from '../../../../api/history/reading/hours.ts';
-import type { SelectedSensor } from '../../../../api/http/sensor-selection.ts';
+import { readBins } from '../../../../api/history/reading/series.ts';
 import { hourStatisticsOf } from '../../../../schema/packed/statistics.ts';
 import { alignedOf } from '../../../support/history/brute-force.ts';
 import type { Sample } from '../../../support/history/index.ts';
@@ -71,7 +73,7 @@ const seriesOf = (samples: Sample[]) => ({
 });
 
 /** Simulates the stored history of some sensors in memory. @param sensors by the first byte of their device */
-function historyOf(sensors: StoredHour[][]): Parameters<typeof readAligned>[0] {
+function historyOf(sensors: StoredHour[][]): Parameters<typeof readBins>[0] {
   const hoursOf = (device: Buffer, from: number, to: number) =>
     (sensors[Number(device[0])] ?? []).filter(({ hour }) => hour >= from && hour < to);
   const source = {
@@ -104,7 +106,7 @@ function historyOf(sensors: StoredHour[][]): Parameters<typeof readAligned>[0] {
         exact: fate === 'packed' ? hourStatisticsOf(seriesOf(samples).values) : null,
         count: fate === 'batches' ? null : samples.length,
       })),
-  } as unknown as Parameters<typeof readAligned>[0];
+  } as unknown as Parameters<typeof readBins>[0];
 }
 
 /** @param width ms @returns edges of bins */
@@ -184,7 +186,12 @@ test('Aggregation in time bins: random histories, time zones, groups and fills: 
       const samples = sensors.map((hours) => hours.flatMap((hour) => hour.samples));
 
       const { signal } = new AbortController();
-      const read = readAligned(historyOf(sensors), selectedOf(samples), range, { grid, signal });
+      const read = readAligned(
+        { bins: (...args) => readBins(historyOf(sensors), ...args) },
+        selectedOf(samples),
+        range,
+        { grid, signal },
+      );
       const found = [];
       const shape = { grid, aggregates, fill, group };
       for await (const rows of tableRows(addGroups(read, GROUP_KEYS[group]), shape))

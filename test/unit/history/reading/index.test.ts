@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { Bins } from '../../../../api/history/reading/bins.ts';
+import { uniformGrid } from '../../../../api/history/reading/grid.ts';
 import { createReading } from '../../../../api/history/reading/index.ts';
 import { createMemoryPath, HOUR, samplesOf } from '../../../support/history/memory-path.ts';
 
@@ -110,12 +112,8 @@ test('Reading history: part of an hour arrives late: series, pages, hours and al
   expect(page.times).toEqual([24, 23, 22].map((second) => HOUR + second * 1000));
   const { points } = await reading.series(sensor, range, { points: 60, newest: range.to });
   expect(points.map(({ count }) => count)).toEqual([25]);
-  const grid = {
-    length: 1,
-    narrowest: HOUR_MS,
-    indexOf: () => 0,
-    startOf: (at: number) => HOUR + at * HOUR_MS,
-  };
-  for await (const { bins } of reading.aligned([{ key: sensor, newest: range.to }], range, { grid, signal }))
-    expect(bins.column('count')).toEqual([25]);
+  const grid = uniformGrid(range, HOUR_MS);
+  const bins = new Bins(range, grid);
+  await reading.bins(sensor, range, { grid, bins, newest: range.to, signal });
+  expect(bins.column('count')).toEqual([25]);
 });

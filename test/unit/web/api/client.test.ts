@@ -34,3 +34,23 @@ test('API client: the caller aborts a request: the request rejects with AbortErr
   });
   await expect(client.fleet(abort.signal)).rejects.toMatchObject({ name: 'AbortError' });
 });
+
+test('API client: samples of a range from an API without files: all pages are read, oldest first', async () => {
+  const asked: string[] = [];
+  const pages = [
+    { items: [{ ts: '2026-11-21T00:00:00.000Z', value: 1 }], next: 'c' },
+    { items: [{ ts: '2026-11-21T00:00:01.000Z', value: 2 }], next: null },
+  ];
+  const client = new Client({
+    async fetch(input) {
+      asked.push(String(input));
+      return Response.json(pages[asked.length - 1]);
+    },
+  });
+  const from = Date.UTC(2026, 10, 21);
+  expect(await client.samples('d', 's', {})).toEqual({ ts: [from, from + 1000], value: [1, 2] });
+  expect(asked).toEqual([
+    '/api/v1/devices/d/sensors/s/measurements?order=asc',
+    '/api/v1/devices/d/sensors/s/measurements?order=asc&limit=1000&cursor=c',
+  ]);
+});
