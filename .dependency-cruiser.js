@@ -86,7 +86,14 @@ const API = {
     'api/live/',
   ],
   // The type of a feature, and what the core hands to it.
-  'api/feature.ts': ['api/store/', 'api/observability/', 'api/access/', 'api/ingest/', 'api/http/'],
+  'api/feature.ts': [
+    'api/store/',
+    'api/observability/',
+    'api/access/',
+    'api/ingest/',
+    'api/live/',
+    'api/http/',
+  ],
   // Encodes samples and rows as Parquet or Arrow; answers of HTTP that are files.
   ...Object.fromEntries(
     SHARED_ROOMS.map((room, index) => [room, [...CORE, ...SHARED_ROOMS.slice(0, index)]]),
@@ -145,7 +152,7 @@ const API = {
     'api/running-features.ts',
     'api/retire.ts',
   ],
-  // The commands migrate, roles and drain. Commands of features are in the folders of the features.
+  // The commands migrate and drain. Commands of features are in the folders of the features.
   'api/commands/': [
     'api/feature.ts',
     'api/features/index.ts',

@@ -15,7 +15,9 @@ import type { Publish } from './ingest/index.ts';
 import type { FindAnnounced } from './ingest/outbox.ts';
 import type { Device } from './ingest/registry/cache.ts';
 import type { OpenTopics } from './ingest/topics.ts';
+import type { Live } from './live/index.ts';
 import type { Beat } from './observability/heartbeat.ts';
+import type { Context } from './observability/index.ts';
 import type { Readiness } from './observability/readiness.ts';
 import type { UnwatchedTime } from './observability/watched-time.ts';
 import type { ClockGuard } from './store/clock-guard.ts';
@@ -24,19 +26,26 @@ import type { OpenStamps } from './store/sending/stamps.ts';
 
 /** The parts of the process that a feature may use. */
 export interface FeatureContext extends RouteContext {
-  clockGuard: ClockGuard;
-  /** the live stream of this process */
-  stream: Stream;
-  readiness: Readiness;
-  watch: {
+  context: Context & {
+    version: string;
+    periods: Periods;
+    /** what the core and the features bring to the documents */
+    contracts: Contract[];
+  };
+  publishing: {
+    live: Live;
+    /** the live stream of this process */
+    stream: Stream;
+    announced: AnnouncedKinds;
+  };
+  health: {
+    clockGuard: ClockGuard;
+    readiness: Readiness;
     /** whether this process receives samples now, and can commit them */
     watches: () => boolean;
     /** periods in which no process received samples */
     unwatchedTime: Pick<UnwatchedTime, 'read'>;
   };
-  announced: AnnouncedKinds;
-  version: string;
-  periods: Periods;
 }
 
 /** Finds the committed items that features announce, by the kind of the announcement. */

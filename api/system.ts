@@ -72,20 +72,22 @@ export async function startSystem(options: SystemOptions) {
   const { readiness, unwatchedTime } = reports;
   const stats = new InstallationStats({ processStats, processHealth: reports.health, live, serves, clock });
   const guards = await createGuards(context, wrongTokens);
-  const base = { ...context, ...guards, store, reading: createReading(store), ingest, live };
-  const stream = createStream({ ...base, stats, resyncMs: periods.heal });
+  const stream = createStream({ ...context, ...guards, store, live, stats, resyncMs: periods.heal });
   processStats.countReaders(stream.readers);
-  const announced = announcedKinds(store);
-  const core = { ...base, stream, clockGuard, readiness, watch: reports, announced, version, periods };
+  const publishing = { live, stream, announced: announcedKinds(store) };
+  const health = { clockGuard, readiness, unwatchedTime, watches: reports.watches };
+  const reading = createReading(store);
+  const running = { ...context, version, periods, contracts: CONTRACTS };
+  const core = { context: running, store, reading, ingest, publishing, health, http: guards };
   const retire = createRetire({ ingest, live, features });
-  const mqttPort = () => source?.mqttPort ?? 0;
   await features.create(FEATURES, core).catch(async (error) => {
     await store.close();
     throw error;
   });
   features.listen({ events, stream, accounts });
-  const deps = { features, retire, stats, stream, unwatchedTime, mqttPort };
-  const http = createHttp(core, { ...deps, contracts: CONTRACTS, tls: tls.http });
+  const mqttPort = () => source?.mqttPort ?? 0;
+  const served = { features, retire, stats, stream, unwatchedTime, mqttPort };
+  const http = createHttp(core, { ...served, contracts: CONTRACTS, tls: tls.http });
 
   /** No new message is accepted, unsettled messages are settled, and HTTP clients get their answers. */
   async function stop() {
@@ -100,12 +102,7 @@ export async function startSystem(options: SystemOptions) {
   }
 
   try {
-    await ingest.start();
-    await live.start();
-    await features.start();
-    await source?.start();
-    packing?.start();
-    await http.start();
+    for (const part of [ingest, live, features, source, packing, http]) await part?.start();
     const clientId = processName(config, http.port);
     await reports.health.start();
     // Before the first heartbeat, which waits for the database.

@@ -24,12 +24,12 @@ export function createApi(
   },
 ) {
   const { streamedUntil } = features;
-  const deps = { ...core, ...parts, streamedUntil, mqtt: () => mqttItem(core.config, mqttPort()) };
+  const deps = { ...core, ...parts, streamedUntil, mqtt: () => mqttItem(core.context.config, mqttPort()) };
   const routes = [...bindRoutes(API_ROUTES, deps).map(features.extend), ...features.routes];
   const router = express.Router();
   const elsewhere = routes.map(({ path }) => path).filter((path) => !path.startsWith(API));
   router.use([API, ...elsewhere.map(addressOf)], noStore, compressAnswers());
-  serve(router, routes, core.access);
+  serve(router, routes, core.http.access);
   return router;
 }
 

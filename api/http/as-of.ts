@@ -18,7 +18,7 @@ export async function rowsAsOf(
   signal?: AbortSignal,
 ): Promise<LatestRow[]> {
   const { store, reading } = deps;
-  const retained = cutRange({ to: instant + 1 }, deps);
+  const retained = cutRange({ to: instant + 1 }, deps.context);
   const devices = new Map(rows.map((row) => [row.deviceId, uuidBytes(row.deviceId)]));
   /**
    * Devices that were retired and registered again. Samples from before the retirement may be later than the time in `latest`, so these

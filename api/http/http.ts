@@ -9,14 +9,16 @@ import { createHttpServer } from './server.ts';
 
 /** Creates the server of a process. A process with the role `ingest` serves only health and metrics. */
 export function createHttp(
-  core: RouteContext & { readiness: Readiness; version: string; periods: Periods },
+  core: RouteContext & { context: { version: string; periods: Periods }; health: { readiness: Readiness } },
   {
     contracts,
     tls,
     ...deps
   }: Parameters<typeof createApi>[1] & { contracts: Contract[]; tls: OwnCertificate | null },
 ) {
-  const { config, readiness, version, access, logger, metrics, periods } = core;
+  const { config, version, logger, metrics, periods } = core.context;
+  const { access } = core.http;
+  const { readiness } = core.health;
   const { host, port } = config.http;
   const api = config.role === 'ingest' ? null : createApi(core, deps);
   return createHttpServer({

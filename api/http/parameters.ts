@@ -11,7 +11,7 @@ import {
   type SensorIdentity,
 } from '../../schema/ids.ts';
 import { DAY_MS } from '../../schema/rules.ts';
-import type { RouteContext } from './route.ts';
+import type { Context } from '../observability/index.ts';
 
 /** Digits only: `Number` would also accept "1e2", " 5" and "0x10". */
 export const digits = (min: number, max: number) =>
@@ -187,7 +187,7 @@ const BAD_ID =
  */
 export function cutRange(
   given: { from?: TimeParameter | undefined; to?: TimeParameter | undefined },
-  { clock, config }: Pick<RouteContext, 'clock' | 'config'>,
+  { clock, config }: Pick<Context, 'clock' | 'config'>,
   { isUnbounded = false } = {},
 ): { from: number; to: number } {
   const now = clock();

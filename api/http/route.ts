@@ -2,7 +2,6 @@ import type { RequestHandler } from 'express';
 import type { Access } from '../access/http/index.ts';
 import type { Reading } from '../history/reading/index.ts';
 import type { Ingest } from '../ingest/index.ts';
-import type { Live } from '../live/index.ts';
 import type { Context } from '../observability/index.ts';
 import type { Store } from '../store/index.ts';
 import type { Operation } from './contract/operation.ts';
@@ -28,12 +27,11 @@ export interface Route<D = never> {
 }
 
 /** The parts of the process that every handler gets. A handler of a feature gets the parts of its feature as well. */
-export interface RouteContext extends Context {
+export interface RouteContext {
+  context: Context;
   store: Store;
   reading: Reading;
   ingest: Ingest;
-  live: Live;
-  access: Access;
-  cursors: Cursors;
-  limits: Limits;
+  /** what checks requests */
+  http: { access: Access; cursors: Cursors; limits: Limits };
 }

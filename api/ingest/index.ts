@@ -24,7 +24,7 @@ import { createRetirement, Registry } from './registry/index.ts';
 import { createEvents, Statuses } from './registry/status.ts';
 import { createReplay } from './replay.ts';
 import { SampleWriter, type Series } from './sample-writer.ts';
-import { Submissions, type Submit, type SubmitBatches } from './submission.ts';
+import { Submissions, type Submit } from './submission.ts';
 import { type HandlerDeps, type OpenTopics, Topics } from './topics.ts';
 
 export { copyBytes } from './admission/index.ts';
@@ -33,6 +33,7 @@ export { IngestEvents } from './events.ts';
 export { notReplayable, resultOf } from './ingest-result.ts';
 export { partitions } from './late-samples.ts';
 export { arrivalOf, refuseForbidden, toKept } from './pipeline.ts';
+export { sensorOf } from './registry/cache.ts';
 
 /** With a shorter limit, a single timed-out request would already count as an outage. */
 const STUCK_AFTER_MS = 1000;
@@ -101,15 +102,15 @@ export function createIngest(context: Context, deps: Deps) {
   return {
     handleMessage: pipeline.handleMessage,
     submit: ((submission) => submissions.submit(submission)) satisfies Submit,
-    submitBatches: ((submission, decode) =>
-      submissions.submitBatches(submission, decode)) satisfies SubmitBatches,
-    /** for the values of a submission */
-    emptyBatch: (receivedAt: number) => decoder.emptyBatch(receivedAt),
     replay,
     retire,
     find: (identity: Identity) => registry.find(identity),
     topics,
     descriptions: createDescriptions({ registry, births, isStuck, clock }),
+    /** for features that commit samples in their own way */
+    decoder,
+    submissions,
+    measurements,
     /** for a feature that writes samples of closed hours */
     writing: { registry, samples, days, publish, clock: clockGuard },
     /** Limits in epoch ms. Settles when the clock is right. */

@@ -1,7 +1,6 @@
-import { forEachConcurrently } from '../../common/concurrency.ts';
-import { type ErrorCode, MillraceError, type Refusal } from '../../common/errors.ts';
+import { type ErrorCode, MillraceError } from '../../common/errors.ts';
 import { brokenNameRule, type Identity } from '../../schema/ids.ts';
-import { type Context, sumOf } from '../observability/index.ts';
+import type { Context } from '../observability/index.ts';
 import { ByteBudget, PayloadMemory } from './admission/byte-budget.ts';
 import type { Admission } from './admission/index.ts';
 import type { MessageBatch } from './decode/message-batch.ts';
@@ -24,28 +23,6 @@ interface Submission {
   /** aborts when the client disconnects; a message that has begun is finished */
   signal: AbortSignal;
 }
-
-/** Counts from 1 the line of the request. Some or all of its values were not stored. */
-export type LineRefusal = Omit<Refusal, 'index'> & { line: number };
-
-/** Values of any number of devices. The index of a value in its batch is the number of its line. */
-export interface DeviceBatches {
-  devices: Map<string, MessageBatch[]>;
-  refused: LineRefusal[];
-  /** values that are left out by rule */
-  skipped: number;
-}
-
-export interface LineResult<B extends DeviceBatches = DeviceBatches> {
-  accepted: number;
-  /** in order of lines, at most one for each line and code */
-  refused: LineRefusal[];
-  refusedLines: number;
-  decoded: B;
-}
-
-/** Devices of one request. Each needs at least one request to the database. */
-const DEVICES_AT_ONCE = 64;
 
 /**
  * An overloaded ingest refuses HTTP clients at once, because a waiting client would send the request again. For
@@ -91,20 +68,13 @@ export class Submissions {
   /** @throws `busy`; `unavailable`: this process ends, or the client disconnected before the message began */
   async submit(submission: Submission): Promise<IngestResult> {
     const { device } = submission;
-    return this.#admit(submission, (message) =>
+    return this.admit(submission, (message) =>
       this.#admission.queue.run(device.id, false, () => this.#handler.submit(message, device)),
     );
   }
 
-  /** @throws as `submit`, and the errors of `decode` */
-  async submitBatches<B extends DeviceBatches>(
-    submission: Omit<Submission, 'device'>,
-    decode: (message: Submitted) => B,
-  ): Promise<LineResult<B>> {
-    return this.#admit(submission, (message) => this.#settleBatches(decode, message));
-  }
-
-  async #admit<T>(
+  /** Passes the message to `handle` when there is room for it. @throws as `submit`, and the errors of `handle` */
+  async admit<T>(
     { bytes, read, signal, contentType }: Omit<Submission, 'device'>,
     handle: (message: Submitted) => Promise<T>,
   ) {
@@ -124,30 +94,8 @@ export class Submissions {
     return this.#submissions.used;
   }
 
-  async #settleBatches<B extends DeviceBatches>(
-    decode: (message: Submitted) => B,
-    message: Submitted,
-  ): Promise<LineResult<B>> {
-    const began = performance.now();
-    const decoded = decode(message);
-    const { devices, refused, skipped } = decoded;
-    await forEachConcurrently(DEVICES_AT_ONCE, devices, async ([name, batches]) => {
-      for (const batch of batches) await this.#storeDevice(name, batch, message);
-    });
-    const batches = [...devices.values()].flat();
-    const accepted = batches.reduce((sum, { counts }) => sum + counts.samples, 0);
-    const all = [...refused, ...batches.flatMap((batch) => batch.refused.map(toLineRefusal))];
-    const refusedLines = new Set(all.map(({ line }) => line)).size;
-    const result = { accepted, refused: eachOnce(all), refusedLines, decoded };
-    this.#metrics.skipped.inc(skipped);
-    const counts = sumOf([
-      ...batches.map((batch) => batch.measurementCounts()),
-      { received: refused.length + skipped, stored: 0, merged: 0, refused: refused.length, skipped },
-    ]);
-    return this.#measurements.noteAnswered(result, counts, began);
-  }
-
-  async #storeDevice(name: string, batch: MessageBatch, message: Submitted) {
+  /** Stores values of one of several devices. Errors of this device refuse its values, so those of other devices are still stored. */
+  async storeBatch(name: string, batch: MessageBatch, message: Submitted) {
     const device = this.#identify(name);
     if (!device) return refuseAll(batch, 'bad_id', `the device ${brokenNameRule(name)}`);
     try {
@@ -155,20 +103,10 @@ export class Submissions {
         this.#measurements.store(device, batch, arrivalOf(message), { from: null }),
       );
     } catch (error) {
-      // The error concerns only this device, so the lines of other devices are still stored.
       if (!(error instanceof MillraceError) || error.code === 'unavailable') throw error;
       refuseAll(batch, error.code, ruleOf(error.code));
     }
   }
-}
-
-/** The index of the refusal is the number of a line. */
-const toLineRefusal = ({ index, ...refusal }: Refusal): LineRefusal => ({ line: index, ...refusal });
-
-/** One refusal for each code of a line, in order of lines. */
-function eachOnce(refusals: LineRefusal[]): LineRefusal[] {
-  const byLine = new Map(refusals.map((refusal) => [`${refusal.line} ${refusal.code}`, refusal]));
-  return [...byLine.values()].sort((one, other) => one.line - other.line);
 }
 
 function refuseAll(batch: MessageBatch, code: ErrorCode, rule: string) {
@@ -179,4 +117,3 @@ function refuseAll(batch: MessageBatch, code: ErrorCode, rule: string) {
 }
 
 export type Submit = Submissions['submit'];
-export type SubmitBatches = Submissions['submitBatches'];

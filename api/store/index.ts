@@ -28,18 +28,21 @@ import { findReplicaSets } from './sending/routing.ts';
 import { createSession, type Gate, type Observe, type Session, translate } from './sending/session.ts';
 import { type OpenStamps, plainStamps } from './sending/stamps.ts';
 import type { BatchLimits } from './sending/write-merger.ts';
-import { missingPermission } from './setup/roles.ts';
+import { missingPermission } from './setup/permissions.ts';
 import { createWatchedTimeStore } from './watched-time.ts';
 
 export { ClockGuard } from './clock-guard.ts';
+export { connect } from './connect.ts';
 export { float64, int32, int64 } from './cql-encoding.ts';
 export { storedForm } from './dead-letters.ts';
 export { iterateGroups } from './devices/group-iterator.ts';
+export { reasonOf } from './error-reason.ts';
 export { eventId, parseEventId } from './events.ts';
 export { createLeaseStore } from './history/progress.ts';
 export { createLateArrivals } from './late-arrivals.ts';
 export { allParts } from './measurements/rows.ts';
 export { Retry } from './sending/retry.ts';
+export { isForbidden } from './setup/permissions.ts';
 export { firstIdOf, newTimeId, parseTimeId, timeOfId } from './time-ids.ts';
 export {
   greaterStamp,

@@ -38,17 +38,24 @@ export const alarmsFeature = defineFeature({
   announced: { [KIND]: ({ session }) => createFindChange(new AlarmStore(session)) },
   routes: [...ruleRoutes, ...routes],
   create(core) {
-    const { store, reading, clockGuard, ingest, live, stream, watch, periods } = core;
+    const {
+      store,
+      reading,
+      health: { clockGuard, watches, unwatchedTime },
+      ingest,
+      publishing: { live, stream },
+      context: { periods },
+    } = core;
     const tables = createAlarmTables(store.session);
     const channel = live.channel(CHANNEL, readAlarm);
     channel.subscribe((message) => stream.sendEvent('alarm', message));
-    const alarms = createAlarms(core, {
+    const alarms = createAlarms(core.context, {
       store,
       tables,
       reading,
       clockGuard,
       ingest,
-      watch,
+      watch: { watches, unwatchedTime },
       publish: channel.publish,
       outbox: ingest.outbox,
       periods: {

@@ -41,9 +41,12 @@ const deviceBytes = (ref: string | undefined): Buffer | null =>
 export const getAnnotations =
   (deps: Deps): RequestHandler =>
   async (req, res) => {
-    const { annotations, cursors } = deps;
+    const {
+      annotations,
+      http: { cursors },
+    } = deps;
     const { limit, cursor, device: ref, from, to } = readQuery(req, LIST);
-    const range = cutRange({ from, to }, deps);
+    const range = cutRange({ from, to }, deps.context);
     const bytes = deviceBytes(ref);
     const scope = JSON.stringify(['annotations', bytes?.toString('hex'), from, to]);
     const before = cursor === undefined ? null : Buffer.from(cursors.open<string>(scope, cursor), 'hex');
@@ -55,7 +58,7 @@ export const getAnnotations =
   };
 
 export const postAnnotation =
-  ({ annotations, clock, config, logger }: Deps): RequestHandler =>
+  ({ annotations, context: { clock, config, logger } }: Deps): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const { text, ts, device: ref } = readWanted(await readJsonText(req, res, MAX_BYTES));
@@ -70,7 +73,7 @@ export const postAnnotation =
   };
 
 export const deleteAnnotation =
-  ({ annotations, logger }: Deps): RequestHandler =>
+  ({ annotations, context: { logger } }: Deps): RequestHandler =>
   async (req, res) => {
     const bytes = deviceBytes(readQuery(req, ONE).device);
     const text = String(req.params['annotation']);

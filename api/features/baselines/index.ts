@@ -11,17 +11,21 @@ export const baselinesFeature = defineFeature({
   schemas: SCHEMAS,
   routes,
   create(core) {
-    const { config, store, clockGuard, periods } = core;
+    const {
+      context: { config, periods },
+      store,
+      health: { clockGuard },
+    } = core;
     const table = createBaselineStore(store.session);
     const learning =
       config.role === 'http'
         ? null
-        : createLearning(core, {
+        : createLearning(core.context, {
             store: { ...store, baselines: table },
             clockGuard,
             pauseMs: periods.learn,
           });
-    const known = new Baselines(core, { store: table, everyMs: periods.baselines });
+    const known = new Baselines(core.context, { store: table, everyMs: periods.baselines });
     const serves = config.role !== 'ingest';
     return {
       deps: { baselines: known },

@@ -10,7 +10,7 @@ import type { Baseline, Baselines } from './baselines.ts';
 
 export const OUTLIER_SIGMAS = 4.5;
 
-export type OutlierDeps = { baselines: Pick<Baselines, 'at'>; clock: () => number };
+export type OutlierDeps = { baselines: Pick<Baselines, 'at'>; context: { clock: () => number } };
 
 /** An answer is reused for this time in ms, because many dashboards send the same request. */
 const MAX_AGE_MS = 2000;
@@ -125,7 +125,7 @@ function add(group: Group, item: JudgedItem) {
   if (!group.worst || byUnusual(item, group.worst) < 0) group.worst = item;
 }
 
-export const outlierItem = (item: Judged, { baselines, clock }: OutlierDeps) => ({
+export const outlierItem = (item: Judged, { baselines, context: { clock } }: OutlierDeps) => ({
   ...item,
   baseline: baselines.at(keyOf(item), item.ts),
   age_ms: Math.max(0, clock() - Date.parse(item.ts)),

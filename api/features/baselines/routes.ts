@@ -27,7 +27,7 @@ export const GROUPS_QUERY = {
 };
 
 export function getOutliers(deps: OutlierRouteDeps): RequestHandler {
-  const ranking = createRanking({ latest: deps.stream.latest, clock: deps.clock });
+  const ranking = createRanking({ latest: deps.publishing.stream.latest, clock: deps.context.clock });
   return async (req, res) => {
     const { limit, type, site } = readQuery(req, OUTLIERS_QUERY);
     const { sensors, judged, outliers } = await ranking.sensors({ type, site });
@@ -41,7 +41,7 @@ export function getOutliers(deps: OutlierRouteDeps): RequestHandler {
 }
 
 export function getOutlierGroups(deps: OutlierRouteDeps): RequestHandler {
-  const ranking = createRanking({ latest: deps.stream.latest, clock: deps.clock });
+  const ranking = createRanking({ latest: deps.publishing.stream.latest, clock: deps.context.clock });
   return async (req, res) => {
     const { by, limit, type, site } = readQuery(req, GROUPS_QUERY);
     const groups = await ranking.groups(by, { type, site });

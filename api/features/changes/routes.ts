@@ -36,7 +36,12 @@ const QUERY = {
 };
 
 /** `GET /changes`: waits for a while if there are no new changes. */
-export function getChanges({ store, config, cursors, clock, changeReaders }: Deps): RequestHandler {
+export function getChanges({
+  store,
+  context: { config, clock },
+  http: { cursors },
+  changeReaders,
+}: Deps): RequestHandler {
   const { all: readAll } = createCommitMarkStore(store.session);
   const horizon = new CommitHorizon({ stamps: store.stamps, readAll });
   const changes = new Changes({

@@ -11,7 +11,7 @@ export const credentialsFeature = defineFeature({
   tags: { credentials: 'Accounts of devices at the embedded broker, if `MQTT_AUTH` is on.' },
   schemas: SCHEMAS,
   routes,
-  create({ config, clock, logger, store, periods }) {
+  create({ context: { config, clock, logger, periods }, store }) {
     const { auth, url, username } = config.mqtt;
     const table = createCredentialStore(store);
     const accounts = new DeviceAccounts({ store: table, everyMs: periods.recheck, logger });

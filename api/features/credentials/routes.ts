@@ -19,7 +19,7 @@ type CredentialDeps = FeatureContext & { credentials: CredentialService };
 const SCOPE = JSON.stringify(['credentials']);
 
 export const getCredentials =
-  ({ credentials, cursors }: CredentialDeps): RequestHandler =>
+  ({ credentials, http: { cursors } }: CredentialDeps): RequestHandler =>
   async (req, res) => {
     const { limit, cursor } = readQuery(req, LIST);
     const after = cursor === undefined ? null : cursors.open<CredentialPlace>(SCOPE, cursor);
@@ -28,7 +28,7 @@ export const getCredentials =
   };
 
 export const postCredential =
-  ({ credentials, logger }: CredentialDeps): RequestHandler =>
+  ({ credentials, context: { logger } }: CredentialDeps): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const issued = await credentials.issue(readWanted(await readJsonText(req, res, MAX_BYTES)));
@@ -37,7 +37,7 @@ export const postCredential =
   };
 
 export const postRotation =
-  ({ credentials, logger }: CredentialDeps): RequestHandler =>
+  ({ credentials, context: { logger } }: CredentialDeps): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const issued = await credentials.rotate(String(req.params['device']));
@@ -46,7 +46,7 @@ export const postRotation =
   };
 
 export const deleteCredential =
-  ({ credentials, logger }: CredentialDeps): RequestHandler =>
+  ({ credentials, context: { logger } }: CredentialDeps): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const account = String(req.params['device']);

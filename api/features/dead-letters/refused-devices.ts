@@ -22,7 +22,7 @@ const MAX_DEVICES = 1000;
 type Deps = FeatureContext & { deadLetters: DeadLetterReads };
 
 /** `GET /dead-letters/devices`: devices whose measurements were refused within the last five minutes. */
-export function getRefusedDevices({ deadLetters, clock }: Deps): RequestHandler {
+export function getRefusedDevices({ deadLetters, context: { clock } }: Deps): RequestHandler {
   const { refusedByDevice, summary } = deadLetters;
   const refusedDevices = createRefusedDevices({ count: refusedByDevice, summarize: summary, clock });
   return async (req, res) => {

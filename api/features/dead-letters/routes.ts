@@ -51,7 +51,7 @@ export const LIST = {
 type Position = { from: number; before: string };
 
 export const getDeadLetters =
-  ({ deadLetters: table, cursors, clock }: Deps): RequestHandler =>
+  ({ deadLetters: table, http: { cursors }, context: { clock } }: Deps): RequestHandler =>
   async (req, res) => {
     const { limit, cursor, device, code, ...given } = readQuery(req, LIST);
     const scope = JSON.stringify(['dead-letters', given.from, given.to, device, code]);
@@ -80,7 +80,7 @@ export const getDeadLetter =
  * `from` of the answer is later than requested. The client sends that time as `to` of its next request.
  */
 export const getDeadLetterSummary =
-  ({ deadLetters: table, clock }: Deps): RequestHandler =>
+  ({ deadLetters: table, context: { clock } }: Deps): RequestHandler =>
   async (req, res) => {
     const range = readRange(readQuery(req, RANGE), clock());
     const { hours, from } = await table.summary(range);
@@ -96,7 +96,7 @@ export const getDeadLetterSummary =
   };
 
 export const postReplay =
-  ({ store, ingest, logger }: FeatureContext): RequestHandler =>
+  ({ store, ingest, context: { logger } }: FeatureContext): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const result = await ingest.replay(await findDeadLetter(store, req));

@@ -108,7 +108,7 @@ that ends normally is complete.`,
       query: MEASUREMENTS_FILE_QUERY,
       typeOf: fileType,
       async send(req, res, type, { from, to, order = 'asc' }) {
-        const retained = cutRange({ from, to }, deps);
+        const retained = cutRange({ from, to }, deps.context);
         const sensor = await findMeasured(deps, req.params);
         await sendSensor(deps, req, res, {
           type,
@@ -158,7 +158,7 @@ const devices: Formats<ExportDeps> = {
       typeOf: tableType,
       send: (req, res, type, filter) =>
         sendTable(req, res, {
-          limit: deps.limits.exports,
+          limit: deps.http.limits.exports,
           type,
           name: 'devices',
           columns: DEVICE_COLUMNS,
@@ -204,7 +204,7 @@ const latest: Formats<ExportDeps> = {
         const device = ref === undefined ? null : parseDevice(ref);
         const read = latestPages(deps, { device, asof, type: sensorType, site, name });
         return sendTable(req, res, {
-          limit: deps.limits.exports,
+          limit: deps.http.limits.exports,
           type,
           name: 'latest',
           columns: LATEST_COLUMNS,
@@ -238,7 +238,7 @@ const series: Formats<ExportDeps> = {
       async send(req, res, type, given) {
         const read = await seriesReader(deps, req.params, given);
         await sendTable(req, res, {
-          limit: deps.limits.series,
+          limit: deps.http.limits.series,
           type,
           name: 'series',
           columns: POINT,

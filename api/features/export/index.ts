@@ -8,7 +8,7 @@ export const exportFeature = defineFeature({
   name: 'export',
   routes,
   formats: FORMATS,
-  create: ({ metrics }) => ({
+  create: ({ context: { metrics } }) => ({
     deps: {
       exportedSamples: counted(
         metrics.declare.counter(

@@ -57,7 +57,7 @@ async function send(
 ) {
   const { store, reading } = deps;
   const { device, site, type: sensorType } = query;
-  const range = cutRange({ from: query.from, to: query.to }, deps);
+  const range = cutRange({ from: query.from, to: query.to }, deps.context);
   if (
     device &&
     !(await store.devices.device({ group: groupOf(device.bytes, store.groups), bytes: device.bytes }))

@@ -70,11 +70,14 @@ export interface ExportCounter {
   exportedSamples: { inc: (labels: { format: string }, count: number) => void };
 }
 
-type Exporting = ExportCounter & { reading: Pick<Reading, 'all'>; limits: { exports: ConcurrencyLimit } };
+type Exporting = ExportCounter & {
+  reading: Pick<Reading, 'all'>;
+  http: { limits: { exports: ConcurrencyLimit } };
+};
 
 /** Streams a range of one sensor. @throws `bad_parameter`, `busy`, `unavailable` */
 export async function sendSensor(
-  { reading, limits, exportedSamples }: Exporting,
+  { reading, http, exportedSamples }: Exporting,
   req: Request,
   res: Response,
   {
@@ -93,7 +96,7 @@ export async function sendSensor(
   refusePaging(req, type, hasColumns(type) ? ['order'] : []);
   if (hasColumns(type)) {
     const exported = { key, labels: labelsOf(row, deviceId, sensorId), newest: range.to - 1 };
-    return sendColumns({ limits, exportedSamples }, req, res, {
+    return sendColumns({ http, exportedSamples }, req, res, {
       type,
       name: fileName(sensor, COLUMN_FORMATS[type].extension),
       read: (signal) => readSensors(reading, [exported], range, signal),
@@ -103,7 +106,7 @@ export async function sendSensor(
   const { extension } = format;
   const onSamples = (count: number) => exportedSamples.inc({ format: extension }, count);
   await sendFile(req, res, {
-    limit: limits.exports,
+    limit: http.limits.exports,
     type: `${type}; charset=utf-8`,
     name: fileName(sensor, extension),
     send: (signal) =>
@@ -118,7 +121,7 @@ export async function sendSensor(
 
 /** Streams Parquet or Arrow, oldest samples first. @throws `busy`, `unavailable` */
 export async function sendColumns(
-  { limits, exportedSamples }: Omit<Exporting, 'reading'>,
+  { http, exportedSamples }: Omit<Exporting, 'reading'>,
   req: Request,
   res: Response,
   {
@@ -130,7 +133,7 @@ export async function sendColumns(
   const { name: format, encode } = COLUMN_FORMATS[type];
   const onSamples = (count: number) => exportedSamples.inc({ format }, count);
   await sendEncoded(req, res, {
-    limit: limits.exports,
+    limit: http.limits.exports,
     type,
     name,
     encode: (signal) => encode(countSamples(read(signal), onSamples)),

@@ -25,7 +25,7 @@ const MAX_WAITING = 10_000;
 export const firstSightFeature = defineFeature({
   name: 'first-sight',
   settings: [SETTINGS],
-  create({ config, clock, logger, metrics }) {
+  create({ context: { config, clock, logger, metrics } }) {
     const { url } = config.of(SETTINGS);
     const posts = metrics.declare.counter(
       'iot_first_sight_posts_total',

@@ -15,7 +15,7 @@ export const homeAssistantFeature = defineFeature({
     const { prefix } = config.of(HOME_ASSISTANT_SETTINGS);
     return { installation: prefix === undefined ? [] : [`readwrite ${prefix}/#`] };
   },
-  create({ config, live }) {
+  create({ context: { config }, publishing: { live } }) {
     const { prefix } = config.of(HOME_ASSISTANT_SETTINGS);
     if (prefix !== undefined) live.follow(new HomeAssistant({ prefix, send: live.send }));
     return {};

@@ -18,7 +18,14 @@ export const importFeature = defineFeature({
   settings: [IMPORT_SETTINGS],
   schemas: SCHEMAS,
   routes,
-  create: ({ config, store, ingest, metrics: { declare } }) => ({
+  create: ({
+    context: {
+      config,
+      metrics: { declare },
+    },
+    store,
+    ingest,
+  }) => ({
     deps: {
       destination: destinationOf(store, ingest),
       imports: createConcurrencyLimit(MAX_CONCURRENT_IMPORTS, BUSY),

@@ -119,7 +119,7 @@ function declaredEncoding(req: Request): { encoding?: string } {
 }
 
 export const postProposal =
-  ({ clock }: Deps): RequestHandler =>
+  ({ context: { clock } }: Deps): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const body = bodyOf(req, res, PROPOSAL_BYTES);
@@ -127,7 +127,7 @@ export const postProposal =
   };
 
 async function run(
-  { destination, config }: Deps,
+  { destination, context: { config } }: Deps,
   req: Request,
   format: (typeof FORMATS)[keyof typeof FORMATS],
   options: ImportOptions,

@@ -8,7 +8,13 @@ export const kafkaFeature = defineFeature({
   settings: [KAFKA_SETTINGS],
   announces: (config) => config.of(KAFKA_SETTINGS).kafka !== null,
   async create(core) {
-    const { config, store, clockGuard, ingest, announced, periods } = core;
+    const {
+      context: { config, periods },
+      store,
+      health: { clockGuard },
+      ingest,
+      publishing: { announced },
+    } = core;
     const settings = config.of(KAFKA_SETTINGS);
     const stored = createStreamStore(store.session);
     const streamedUntil = () =>
@@ -16,7 +22,7 @@ export const kafkaFeature = defineFeature({
     if (!settings.kafka) return { streamedUntil };
     // Only processes with this setting load the client of Kafka.
     const { StreamOut } = await import('./stream-out.ts');
-    const streamOut = new StreamOut(core, {
+    const streamOut = new StreamOut(core.context, {
       store,
       clockGuard,
       isPressed: store.health.isPressed,

@@ -1,9 +1,8 @@
 import { charsetOf, decodeReplacing } from '../../../common/encodings.ts';
-import { MillraceError } from '../../../common/errors.ts';
+import { MillraceError, type Refusal } from '../../../common/errors.ts';
 import { MAX_SAMPLES_PER_MESSAGE } from '../../../schema/rules.ts';
 import { lineName, lineNames } from '../../../schema/sensor-names.ts';
 import type { MessageBatch } from '../../ingest/decode/message-batch.ts';
-import type { DeviceBatches } from '../../ingest/submission.ts';
 import { LineParser } from './parser.ts';
 import type { LineSkip, NumberConditions } from './skip.ts';
 
@@ -27,8 +26,15 @@ const MAX_VALUES = 100_000;
 /** A request above it is refused, because each such line has an entry in the answer. */
 const MAX_BROKEN_LINES = 10_000;
 
-/** `skipped` counts texts, and values that `LINE_SKIP` leaves out. */
-export interface DecodedLines extends DeviceBatches {
+/** Counts from 1 the line of the request. Some or all of its values were not stored. */
+export type LineRefusal = Omit<Refusal, 'index'> & { line: number };
+
+/** The index of a value in its batch is the number of its line. */
+export interface DecodedLines {
+  devices: Map<string, MessageBatch[]>;
+  refused: LineRefusal[];
+  /** texts, and values that `LINE_SKIP` leaves out */
+  skipped: number;
   /** without empty lines and comments */
   lines: number;
   /** those that `LINE_SKIP` leaves out */

@@ -1,12 +1,12 @@
 /** Ingest of line protocol, for clients of InfluxDB such as Telegraf. */
 import { defineFeature, type FeatureContext } from '../../feature.ts';
-import type { LineResult } from '../../ingest/submission.ts';
 import { counted } from '../../observability/index.ts';
-import { type DecodedLines, LineDecoder } from './decoder.ts';
+import { LineDecoder } from './decoder.ts';
 import { routes } from './routes.ts';
 import { PROBLEMS, SCHEMAS } from './schemas.ts';
 import { LINE_SETTINGS } from './settings.ts';
 import { LineSkip } from './skip.ts';
+import type { LineResult } from './storing.ts';
 
 export const lineProtocolFeature = defineFeature({
   name: 'line-protocol',
@@ -15,24 +15,24 @@ export const lineProtocolFeature = defineFeature({
   schemas: SCHEMAS,
   problems: PROBLEMS,
   routes,
-  create: ({ config, ingest, metrics }) => ({
+  create: ({ context: { config, metrics }, ingest }) => ({
     deps: {
       decoder: new LineDecoder({
         deviceTags: config.of(LINE_SETTINGS).deviceTags,
         skip: new LineSkip(config.of(LINE_SETTINGS).skip),
-        emptyBatch: ingest.emptyBatch,
+        emptyBatch: (receivedAt) => ingest.decoder.emptyBatch(receivedAt),
       }),
       countLines: lineCounter(metrics),
     },
   }),
 });
 
-function lineCounter({ declare }: FeatureContext['metrics']) {
+function lineCounter({ declare }: FeatureContext['context']['metrics']) {
   const help =
     'Lines of line protocol by result: stored, refused (in whole or in part), skipped (by LINE_SKIP)';
   const counter = declare.counter('iot_ingest_lines_total', help, 'result');
   counted(counter, 'result', ['stored', 'refused', 'skipped']);
-  return ({ refusedLines, decoded: { lines, skippedLines } }: LineResult<DecodedLines>) => {
+  return ({ refusedLines, decoded: { lines, skippedLines } }: LineResult) => {
     counter.inc({ result: 'stored' }, lines - refusedLines - skippedLines);
     counter.inc({ result: 'skipped' }, skippedLines);
     counter.inc({ result: 'refused' }, refusedLines);

@@ -5,11 +5,11 @@ import type { FeatureContext } from '../../feature.ts';
 import type { Operation } from '../../http/contract/operation.ts';
 import { bodyOf, json, readQuery } from '../../http/index.ts';
 import type { Route } from '../../http/route.ts';
-import type { LineResult } from '../../ingest/submission.ts';
-import type { DecodedLines, LineDecoder, Precision } from './decoder.ts';
+import type { LineDecoder, Precision } from './decoder.ts';
 import { SCHEMAS } from './schemas.ts';
+import { type LineResult, storeLines } from './storing.ts';
 
-type Deps = FeatureContext & { decoder: LineDecoder; countLines: (result: LineResult<DecodedLines>) => void };
+type Deps = FeatureContext & { decoder: LineDecoder; countLines: (result: LineResult) => void };
 
 /** Refused lines that an answer lists with a reason. Further ones are listed only by their numbers. */
 const MAX_REASONS = 100;
@@ -61,12 +61,17 @@ export const postV1 = (deps: Deps): RequestHandler =>
   });
 
 const writeLines =
-  ({ ingest, config, decoder, countLines }: Deps, precisionOf: (req: Request) => Precision): RequestHandler =>
+  (deps: Deps, precisionOf: (req: Request) => Precision): RequestHandler =>
   async (req, res) => {
+    const {
+      context: { config },
+      decoder,
+      countLines,
+    } = deps;
     const precision = precisionOf(req);
     const body = bodyOf(req, res, config.ingest.maxMessageBytes, { compressed: true });
     const submission = { contentType: req.headers['content-type'], ...body };
-    const result = await ingest.submitBatches(submission, ({ payload, receivedAt, contentType }) =>
+    const result = await storeLines(deps, submission, ({ payload, receivedAt, contentType }) =>
       decoder.decode(payload, precision, receivedAt, contentType),
     );
     countLines(result);
@@ -90,13 +95,13 @@ function linesRefused({ accepted, refused }: LineResult) {
 }
 
 export const getPing =
-  ({ version }: Deps): RequestHandler =>
+  ({ context: { version } }: Deps): RequestHandler =>
   (_req, res) => {
     res.set('X-Influxdb-Version', `Millrace ${version}`).status(204).end();
   };
 
 export const getInfluxHealth =
-  ({ readiness, version }: Deps): RequestHandler =>
+  ({ health: { readiness }, context: { version } }: Deps): RequestHandler =>
   async (_req, res) => {
     const { ready } = await readiness.read();
     res.status(ready ? 200 : 503).json({

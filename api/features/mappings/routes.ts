@@ -12,12 +12,18 @@ import type { UnmatchedTopic, UnmatchedTopics } from './unmatched-topics.ts';
 
 interface Deps {
   unmatchedTopics: UnmatchedTopics;
-  config: Pick<Config, 'role' | 'mqtt'>;
+  context: { config: Pick<Config, 'role' | 'mqtt'> };
   ingest: { topics: Pick<Topics, 'contract'> };
 }
 
 export const getUnmatchedTopics =
-  ({ unmatchedTopics, ingest, config: { role, mqtt } }: Deps): RequestHandler =>
+  ({
+    unmatchedTopics,
+    ingest,
+    context: {
+      config: { role, mqtt },
+    },
+  }: Deps): RequestHandler =>
   (req, res) => {
     readQuery(req, {});
     const { since } = unmatchedTopics;

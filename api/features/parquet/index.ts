@@ -6,11 +6,15 @@ export const parquetFeature = defineFeature({
   name: 'parquet',
   settings: [PARQUET_SETTINGS],
   async create(core) {
-    const { config, store, clockGuard, periods } = core;
+    const {
+      context: { config, periods },
+      store,
+      health: { clockGuard },
+    } = core;
     const { place } = config.of(PARQUET_SETTINGS);
     if (config.role === 'http' || !place) return {};
     const { createParquetOut } = await import('./parquet-out.ts');
-    return createParquetOut(core, {
+    return createParquetOut(core.context, {
       place,
       store,
       clockGuard,

@@ -92,7 +92,11 @@ export const getRange = (deps: PrometheusDeps): RequestHandler =>
 
 export const getInstant = (deps: PrometheusDeps): RequestHandler =>
   withPrometheusErrors(async (req, res) => {
-    const { query: text, time: instant = deps.clock(), limit } = await parametersOf(req, res, INSTANT_QUERY);
+    const {
+      query: text,
+      time: instant = deps.context.clock(),
+      limit,
+    } = await parametersOf(req, res, INSTANT_QUERY);
     if (text.replaceAll(/\s/g, '') === TEST_EXPRESSION)
       return void res.json(successBody({ resultType: 'scalar', result: [instant / 1000, '2'] }));
     async function answer(signal: AbortSignal) {

@@ -20,12 +20,12 @@ export type Series = { labels: Labels; values: Array<number | null> };
 
 /** In the order of devices and sensors. @throws `query_too_large` */
 export async function* evaluate(
-  deps: Pick<PrometheusDeps, 'store' | 'reading' | 'clock' | 'config'>,
+  deps: Pick<PrometheusDeps, 'store' | 'reading' | 'context'>,
   expression: Expression,
   { windows, signal }: { windows: Windows; signal: AbortSignal },
 ): AsyncGenerator<Series, void> {
   const { matchers, aggregate, group } = expression;
-  const range = cutRange(windows.range, deps);
+  const range = cutRange(windows.range, deps.context);
   if (range.from >= range.to) return;
   const selected = await selectMatching(deps, [matchers], { limit: MAX_SERIES, to: range.to, signal });
   if (windows.bins > MAX_BINS || selected.length * Math.max(windows.bins, windows.additions) > MAX_CELLS) {

@@ -136,7 +136,7 @@ export const getQuery =
     const ordered = aggregate.filter((name) => name === 'first' || name === 'last');
     if (group !== 'sensor' && ordered.length > 0)
       throw badParameter('aggregate', `${ordered.join(' and ')} only without group`);
-    const range = cutRange({ from, to }, deps);
+    const range = cutRange({ from, to }, deps.context);
     const grid = range.from < range.to ? gridOf(range, width, tz) : NO_BINS;
     const shape: AlignedShape = { grid, aggregates: aggregate, fill, group };
 

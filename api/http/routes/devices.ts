@@ -43,7 +43,7 @@ type DeviceRouteDeps = RouteContext & {
 
 /** Reads a page of the list. `name`: the beginning of names. */
 export function devicePages(
-  { store, clock }: Pick<RouteContext, 'store' | 'clock'>,
+  { store, context: { clock } }: Pick<RouteContext, 'store' | 'context'>,
   {
     state,
     site,
@@ -67,9 +67,9 @@ export const getDevices =
   async (req, res) => {
     const { limit, cursor, ...filter } = readQuery(req, DEVICES_QUERY);
     const scope = JSON.stringify(['devices', filter.state, filter.site, filter.name]);
-    const after = cursor === undefined ? null : deps.cursors.open<DevicePlace>(scope, cursor);
+    const after = cursor === undefined ? null : deps.http.cursors.open<DevicePlace>(scope, cursor);
     const { rows, next } = await devicePages(deps, filter)(after, limit);
-    res.json({ items: rows, next: next && deps.cursors.seal(scope, next) });
+    res.json({ items: rows, next: next && deps.http.cursors.seal(scope, next) });
   };
 
 export const getDevice =
@@ -77,11 +77,14 @@ export const getDevice =
   async (req, res) => {
     readQuery(req, {});
     const device = parseDevice(String(req.params['device']));
-    await deps.limits.pages(res, async () => void res.json(await readItem(deps, device)));
+    await deps.http.limits.pages(res, async () => void res.json(await readItem(deps, device)));
   };
 
 /** @throws `not_found` */
-async function readItem({ store, clock }: Pick<RouteContext, 'store' | 'clock'>, { id, bytes }: Identity) {
+async function readItem(
+  { store, context: { clock } }: Pick<RouteContext, 'store' | 'context'>,
+  { id, bytes }: Identity,
+) {
   const key = { group: groupOf(bytes, store.groups), bytes };
   const [device, sensors] = await Promise.all([store.devices.device(key), store.fleet.latestOfDevice(key)]);
   if (!device) throw noSuchDevice();
@@ -97,7 +100,10 @@ export const putDevice =
   (deps: RouteContext): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
-    const { ingest, config, logger } = deps;
+    const {
+      ingest,
+      context: { config, logger },
+    } = deps;
     const name = String(req.params['device']);
     const device = parseDevice(name);
     const result = await ingest.descriptions.device(
@@ -114,7 +120,10 @@ export const patchSensor =
   (deps: RouteContext): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
-    const { ingest, config, logger } = deps;
+    const {
+      ingest,
+      context: { config, logger },
+    } = deps;
     const name = String(req.params['device']);
     const sensor = String(req.params['sensor']);
     const device = parseDevice(name);
@@ -132,7 +141,7 @@ const readDescription = async (req: Request, res: Response, limit: number): Prom
   Buffer.from(await readJsonText(req, res, limit));
 
 export const deleteDevice =
-  ({ retire, stream, logger }: DeviceRouteDeps): RequestHandler =>
+  ({ retire, stream, context: { logger } }: DeviceRouteDeps): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const name = String(req.params['device']);
@@ -279,9 +288,12 @@ export const readSensor: Operation = {
 export const getEvents =
   (deps: RouteContext): RequestHandler =>
   async (req, res) => {
-    const { store, cursors } = deps;
+    const {
+      store,
+      http: { cursors },
+    } = deps;
     const { limit, cursor, from, to } = readQuery(req, EVENTS_QUERY);
-    const range = cutRange({ from, to }, deps);
+    const range = cutRange({ from, to }, deps.context);
     const { id, bytes } = parseDevice(String(req.params['device']));
     if (!(await store.devices.device({ group: groupOf(bytes, store.groups), bytes }))) throw noSuchDevice();
     const scope = JSON.stringify(['events', id, from, to]);

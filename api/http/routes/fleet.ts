@@ -26,7 +26,7 @@ type FleetDeps = RouteContext & {
   streamedUntil: () => Promise<Array<number | null>>;
 };
 
-export function getFleet({ store, clock }: RouteContext): RequestHandler {
+export function getFleet({ store, context: { clock } }: RouteContext): RequestHandler {
   const fleet = createFleetCount({ tally: store.fleet.tally, groups: store.groups, clock });
   return async (req, res) => {
     readQuery(req, {});
@@ -206,9 +206,9 @@ An item that goes on ends now.`,
 export const getUnwatchedTime =
   (deps: FleetDeps): RequestHandler =>
   async (req, res) => {
-    const range = cutRange(readQuery(req, UNWATCHED_QUERY), deps);
+    const range = cutRange(readQuery(req, UNWATCHED_QUERY), deps.context);
     // Several years of a large installation are many rows. So the request counts toward the limit of pages.
-    await deps.limits.pages(res, async () => {
+    await deps.http.limits.pages(res, async () => {
       const { since, spans, leftOutMs } = await deps.unwatchedTime.read(range);
       res.json({
         since: optionalTime(since),
@@ -226,7 +226,7 @@ export const getRecentStats =
   };
 
 export const getPipeline =
-  ({ store, clock, config, mqtt, streamedUntil }: FleetDeps): RequestHandler =>
+  ({ store, context: { clock, config }, mqtt, streamedUntil }: FleetDeps): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const all = Array.from({ length: store.groups }, (_, group) => store.packProgress.read(group));

@@ -1,10 +1,9 @@
 import type { Retirement } from '../../ingest/registry/index.ts';
 import type { InstallationStats } from '../../live/installation-stats.ts';
 import type { UnwatchedTime } from '../../observability/watched-time.ts';
-import { CHANNELS } from '../contract/asyncapi.ts';
 import type { Contract } from '../contract/openapi.ts';
 import { PROBLEM_MEMBERS, TAGS } from '../contract/operation.ts';
-import { MESSAGES, PAYLOADS } from '../contract/payloads.ts';
+import { PAYLOADS } from '../contract/payloads.ts';
 import { SCHEMAS } from '../contract/schemas/index.ts';
 import type { BrokerAddress } from '../items.ts';
 import type { Route, RouteContext } from '../route.ts';
@@ -13,7 +12,6 @@ import * as devices from './devices.ts';
 import * as fleet from './fleet.ts';
 import * as latest from './latest.ts';
 import * as measurements from './measurements.ts';
-import * as search from './search.ts';
 import * as service from './service.ts';
 import * as session from './session.ts';
 
@@ -31,7 +29,6 @@ export interface CoreParts {
 export const API_ROUTES: Array<Route<RouteContext & CoreParts>> = [
   ...latest.routes,
   ...fleet.routes,
-  ...search.routes,
   ...devices.routes,
   ...measurements.routes,
   ...session.routes,
@@ -57,6 +54,4 @@ export const CORE_CONTRACT: Contract = {
   problems: PROBLEM_MEMBERS,
   routes: [...API_ROUTES, ...service.routes, ...service.documentRoutes],
   events: latest.EVENTS,
-  channels: CHANNELS,
-  messages: MESSAGES,
 };

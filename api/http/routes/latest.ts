@@ -39,7 +39,10 @@ export function latestPages(
     name?: string | undefined;
   },
 ) {
-  const { store, clock } = deps;
+  const {
+    store,
+    context: { clock },
+  } = deps;
   const instant = rangeAt({ to: asof }, clock()).to;
   return async (after: LatestPlace | null, limit: number, signal?: AbortSignal) => {
     const page = { filter, after, limit };
@@ -56,7 +59,9 @@ export function latestPages(
 export const getLatest =
   (deps: RouteContext): RequestHandler =>
   async (req, res) => {
-    const { cursors, limits } = deps;
+    const {
+      http: { cursors, limits },
+    } = deps;
     const { limit, cursor, device: ref, asof, ...filter } = readQuery(req, LATEST_QUERY);
     const device = ref === undefined ? null : parseDevice(ref);
     const read = latestPages(deps, { ...filter, device, asof });

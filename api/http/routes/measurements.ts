@@ -42,9 +42,12 @@ export const MEASUREMENTS_QUERY = {
 export const getMeasurements =
   (deps: RouteContext): RequestHandler =>
   async (req, res) => {
-    const { reading, cursors } = deps;
+    const {
+      reading,
+      http: { cursors },
+    } = deps;
     const { limit, cursor, order, ...given } = readQuery(req, MEASUREMENTS_QUERY);
-    const retained = cutRange(given, deps);
+    const retained = cutRange(given, deps.context);
     const { deviceId, sensorId, key, newest } = await findMeasured(deps, req.params);
     // A page of a sensor that has been silent for long would read many empty hours otherwise.
     const range = storedRange(retained, newest);
@@ -110,7 +113,7 @@ export async function seriesReader(
   params: Request['params'],
   { points, utc_offset: offset, ...given }: SeriesQuery,
 ) {
-  const range = cutRange(given, deps);
+  const range = cutRange(given, deps.context);
   const { key, newest } = await findMeasured(deps, params);
   return async (signal: AbortSignal) => {
     const options = { points, newest, shift: offset * MINUTE_MS, signal };
@@ -124,10 +127,10 @@ export const getSeries =
   (deps: RouteContext): RequestHandler =>
   async (req, res) => {
     const read = await seriesReader(deps, req.params, readQuery(req, SERIES_QUERY));
-    const release = deps.limits.series.acquire();
+    const release = deps.http.limits.series.acquire();
     try {
       await abortOnClose(res, (signal) =>
-        deps.limits.points(res, async () => void res.json(await read(signal))),
+        deps.http.limits.points(res, async () => void res.json(await read(signal))),
       );
     } finally {
       release();
@@ -136,7 +139,7 @@ export const getSeries =
 
 /** `POST /measurements?device=`: stores a message as the MQTT listener does, and answers after its commit. */
 export const postSubmission =
-  ({ ingest, config }: RouteContext): RequestHandler =>
+  ({ ingest, context: { config } }: RouteContext): RequestHandler =>
   async (req, res) => {
     const device = parseDevice(readQuery(req, SUBMISSION_QUERY).device);
     const body = bodyOf(req, res, config.ingest.maxMessageBytes, { compressed: true });

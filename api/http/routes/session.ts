@@ -13,7 +13,7 @@ import type { Route, RouteContext } from '../route.ts';
 const MAX_BYTES = 32 * 1024;
 
 export const postSession =
-  ({ access }: Pick<RouteContext, 'access'>): RequestHandler =>
+  ({ http: { access } }: Pick<RouteContext, 'http'>): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const { token } = readSignIn(await readJsonText(req, res, MAX_BYTES));
@@ -21,14 +21,14 @@ export const postSession =
   };
 
 export const getSession =
-  ({ access }: Pick<RouteContext, 'access'>): RequestHandler =>
+  ({ http: { access } }: Pick<RouteContext, 'http'>): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     res.json(sessionItem(access, await access.callerOf(req, res)));
   };
 
 export const deleteSession =
-  ({ access }: Pick<RouteContext, 'access'>): RequestHandler =>
+  ({ http: { access } }: Pick<RouteContext, 'http'>): RequestHandler =>
   (req, res) => {
     readQuery(req, {});
     access.signOut(req, res);
@@ -83,7 +83,7 @@ export const endSession: Operation = {
   problems: ['bad_parameter', 'forbidden'],
 };
 
-export const routes: Array<Route<Pick<RouteContext, 'access'>>> = [
+export const routes: Array<Route<Pick<RouteContext, 'http'>>> = [
   { method: 'post', path: '/api/v1/session', operation: beginSession, handler: postSession },
   { method: 'get', path: '/api/v1/session', operation: readSession, handler: getSession },
   { method: 'delete', path: '/api/v1/session', operation: endSession, handler: deleteSession },

@@ -4,8 +4,10 @@ import type { Request, Response } from 'express';
 import pLimit from 'p-limit';
 import type { Caller } from '../../access/http/index.ts';
 import type { InstallationStats } from '../../live/installation-stats.ts';
+import type { Context } from '../../observability/index.ts';
+import type { Store } from '../../store/index.ts';
 import { compressEvents } from '../compression.ts';
-import type { RouteContext } from '../route.ts';
+import type { Limits } from '../long-requests.ts';
 import { Channel, type ChannelDeps, snapshotOf } from './channel.ts';
 import type { Frames } from './frames.ts';
 import type { JudgedItem } from './latest-cache.ts';
@@ -43,7 +45,9 @@ const MAX_RESTING = 100;
  * snapshot if its channel has ended. So a reader never misses a newest value.
  */
 export function createStream(
-  deps: Pick<RouteContext, 'store' | 'limits' | 'clock' | 'logger' | 'metrics'> & {
+  deps: Pick<Context, 'clock' | 'logger' | 'metrics'> & {
+    store: Store;
+    limits: Pick<Limits, 'streams'>;
     live: ChannelDeps['live'];
     stats: Pick<InstallationStats, 'read' | 'health'>;
     /** in ms; a channel then reads `latest` again */

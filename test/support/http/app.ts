@@ -81,7 +81,7 @@ export async function startHttpApp(
   const settings = { ...SETTINGS, ...options.settings };
   const access = createAccess({ settings, secret, attempts, clock, logger });
   const router = express.Router();
-  serve(router, [...bindRoutes(session.routes, { access }), ...CALLER_ROUTES], access);
+  serve(router, [...bindRoutes(session.routes, { http: { access } } as never), ...CALLER_ROUTES], access);
   const app = createApp({
     api: router,
     contracts: [],

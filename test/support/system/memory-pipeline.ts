@@ -134,6 +134,7 @@ export async function startMemoryPipeline(
 
   return {
     ...pipeline,
+    metrics: context.metrics,
     accept,
     keyOf,
 

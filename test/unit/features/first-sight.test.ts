@@ -17,7 +17,7 @@ const afterwards = useCleanUps();
 async function startFeature(settings: Record<string, string>, logger: Logger = pino({ level: 'silent' })) {
   const config = readSettings(settings, { envFile: NO_ENV_FILE });
   const context = createContext({ config, version: 'test', logger });
-  return firstSightFeature.create(context as never);
+  return firstSightFeature.create({ context } as never);
 }
 
 test('First sight: one device sends twice, another one a birth: each is posted once', async () => {

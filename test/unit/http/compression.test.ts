@@ -97,7 +97,7 @@ test.each([undefined, 'identity', 'br;q=0, gzip;q=0', 'nonsense'])(
   },
 );
 
-test.each(['small', 'picture', 'credentials', 'credentials/a/rotate', 'Credentials/', 'session'])(
+test.each(['small', 'picture', 'secret', 'session', 'Session/'])(
   'Compression: /api/v1/%s is small, a picture, or with a secret: not compressed',
   async (path) => {
     const { headers } = await get(`/api/v1/${path}`, 'br, gzip');
@@ -135,16 +135,4 @@ test('Compression: live stream: the client disconnects: its compressor is destro
   response.destroy();
   await until(() => closed.length === 1, { what: 'the end of the connection' });
   expect(closed).toEqual([true]);
-});
-
-test.each([
-  ['csv', 'gzip'],
-  ['csv', 'br'],
-  ['ndjson', 'gzip'],
-])('Compression: export as %s with %s: lines arrive before the export ends', async (path, encoding) => {
-  const response = await open(`/api/v1/${path}`, encoding);
-  expect(response.headers['content-encoding']).toBe(encoding);
-  const [first] = await once(response, 'data');
-  expect(first.length).toBeGreaterThan(0);
-  response.destroy();
 });

@@ -85,28 +85,16 @@ test.each([
   },
 );
 
-test('HTTP submission for several devices: the database refuses one of three samples: all three count as refused, none as merged', async () => {
+test('HTTP submission: the database refuses the samples: the result is 0 accepted, with code rejected', async () => {
   const pipeline = await start();
-  const result = await pipeline.ingest.submitBatches(
-    { bytes: 1, read: async () => Buffer.alloc(1), signal: new AbortController().signal },
-    ({ receivedAt }) => {
-      const batch = pipeline.ingest.emptyBatch(receivedAt);
-      batch.counts.received = 3;
-      batch.add(1, 's', NOW, 1);
-      batch.add(2, 's', NOW, 2);
-      batch.add(3, 's', NOW + 1, POISON);
-      return { devices: new Map([['d', [batch]]]), refused: [], skipped: 0 };
-    },
-  );
-  expect(result.accepted).toBe(0);
-  expect(pipeline.ingest.processStats.measurements).toEqual({
-    received: 3,
-    stored: 0,
-    merged: 0,
-    refused: 3,
-    skipped: 0,
+  const elements: Element[] = [
+    ['a', NOW, 1],
+    ['a', NOW + 1, POISON],
+  ];
+  expect(await pipeline.submit('d', asJson(elements))).toMatchObject({
+    accepted: 0,
+    refused: [{ index: -1, code: 'rejected' }],
   });
-  expect(await pipeline.metric('iot_ingest_merged_total')).toBe(0);
 });
 
 test('Ingest: a refused message shares its request with another message: that message is retried in one request', async () => {

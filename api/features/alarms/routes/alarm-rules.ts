@@ -41,7 +41,7 @@ export const getRules =
   };
 
 export const postRule =
-  ({ alarms, clock, logger }: AlarmDeps): RequestHandler =>
+  ({ alarms, context: { clock, logger } }: AlarmDeps): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const { since, ...definition } = await readRule(req, res);
@@ -60,7 +60,7 @@ export const postRule =
   };
 
 export const putRule =
-  ({ alarms, clock, logger }: AlarmDeps): RequestHandler =>
+  ({ alarms, context: { clock, logger } }: AlarmDeps): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const { since: _, ...definition } = await readRule(req, res);
@@ -72,7 +72,7 @@ export const putRule =
 
 /** `DELETE /alarm-rules/{rule_id}`: the open alarms of the rule end. */
 export const deleteRule =
-  ({ alarms, clock, logger }: AlarmDeps): RequestHandler =>
+  ({ alarms, context: { clock, logger } }: AlarmDeps): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const rule = await alarms.rules.replace(ruleId(req), null, clock());
@@ -95,8 +95,8 @@ export const postTest =
   async (req, res) => {
     const { from, to, device, sensor } = readQuery(req, TEST);
     const { since: _, ...definition } = await readRule(req, res);
-    const now = deps.clock();
-    const range = cutRange({ from: from ?? now - DEFAULT_TEST_MS, to: to ?? now }, deps);
+    const now = deps.context.clock();
+    const range = cutRange({ from: from ?? now - DEFAULT_TEST_MS, to: to ?? now }, deps.context);
     if (sensor !== undefined && device === undefined)
       throw new MillraceError('bad_parameter', 'sensor: must stand with device');
     if (device !== undefined) {
@@ -112,7 +112,7 @@ export const postTest =
       removed: false,
     };
     const version = newestOf(toRule([row], Buffer.alloc(16)));
-    const release = deps.limits.queries.acquire();
+    const release = deps.http.limits.queries.acquire();
     try {
       await abortOnClose(res, async (signal) => {
         res.json(backtestItem(await deps.alarms.backtest(version, range, signal), range));

@@ -65,7 +65,11 @@ export type Place = { until: number; skip: number };
 export const getAlarms =
   (deps: AlarmDeps): RequestHandler =>
   async (req, res) => {
-    const { store, tables, cursors } = deps;
+    const {
+      store,
+      tables,
+      http: { cursors },
+    } = deps;
     const { limit, cursor, state, from, to, device, sensor, site, severity } = readQuery(req, LIST);
     const deviceBytes = device === undefined ? null : parseDevice(device);
     if (sensor !== undefined && !deviceBytes)
@@ -74,7 +78,7 @@ export const getAlarms =
       deviceBytes && sensor !== undefined ? parseSensor(deviceBytes.id, sensor).bytes : null;
     const isByDay = state !== 'open' && sensorBytes === null;
     // An open alarm is kept until it ends, even beyond retention. Only a list by days must stop at the retention.
-    const range = cutRange({ from, to }, deps, { isUnbounded: !isByDay });
+    const range = cutRange({ from, to }, deps.context, { isUnbounded: !isByDay });
     const scope = JSON.stringify(['alarms', state, from, to, deviceBytes?.id, sensor, site, severity]);
     const after: Place =
       cursor === undefined ? { until: range.to - 1, skip: 0 } : cursors.open(scope, cursor);
@@ -164,7 +168,7 @@ export const getAlarmEvents =
   };
 
 export const postAcknowledgement =
-  ({ alarms, logger }: AlarmDeps): RequestHandler =>
+  ({ alarms, context: { logger } }: AlarmDeps): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const key = keyOf(req);
@@ -179,7 +183,7 @@ export const postAcknowledgement =
 
 /** `POST /alarms/{alarm_id}/shelve`: postpones the deliveries of the alarm. */
 export const postShelving =
-  ({ alarms, clock, logger }: AlarmDeps): RequestHandler =>
+  ({ alarms, context: { clock, logger } }: AlarmDeps): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const key = keyOf(req);
@@ -196,7 +200,7 @@ export const postShelving =
   };
 
 export const getDeliveries =
-  ({ tables, clock }: AlarmDeps): RequestHandler =>
+  ({ tables, context: { clock } }: AlarmDeps): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const now = clock();
@@ -220,7 +224,7 @@ export const getDeliveries =
 const TEST_ID = Buffer.alloc(16);
 
 export const postDeliveryTest =
-  ({ alarms, clock, logger }: AlarmDeps): RequestHandler =>
+  ({ alarms, context: { clock, logger } }: AlarmDeps): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const now = clock();

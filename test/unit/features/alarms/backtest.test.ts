@@ -57,9 +57,8 @@ beforeEach(async () => {
     alarms: {
       backtest: createBacktest({ reading: watched, subjects: createSubjects(system.store, 4), clock }),
     },
-    limits: createConcurrencyLimits({ ...MAX_CONCURRENT, queries: 1 }),
-    clock,
-    config: { retention: { historyDays: 90 }, ingest: { maxClockSkewMs: 300_000 } },
+    http: { limits: createConcurrencyLimits({ ...MAX_CONCURRENT, queries: 1 }) },
+    context: { clock, config: { retention: { historyDays: 90 }, ingest: { maxClockSkewMs: 300_000 } } },
   };
   serve(app, bindRoutes(routes, deps as never), { guard } as never);
   app.use(problemHandler(pino({ level: 'silent' })));

@@ -73,10 +73,10 @@ test('Ranking of outliers: requests within 2 s share one read of the latest valu
 test('Outlier in the API: the item has the baseline of the sensor and the age of the value', () => {
   const baselines = { at: () => ({ mean: 0, deviation: 0.5 }) } as never;
   const judged = item('hot', 6) as never;
-  const deps = { baselines, clock: () => NOON + 1500 };
+  const deps = { baselines, context: { clock: () => NOON + 1500 } };
   const baseline = { mean: 0, deviation: 0.5 };
   expect(outlierItem(judged, deps)).toEqual({ ...(judged as object), baseline, age_ms: 1500 });
-  expect(outlierItem(judged, { ...deps, clock: () => NOON - 9 }).age_ms).toBe(0);
+  expect(outlierItem(judged, { ...deps, context: { clock: () => NOON - 9 } }).age_ms).toBe(0);
   const group = { site: 'A', deviceId: null, device: null, sensors: 1, judged: 0, outliers: 0, worst: null };
   expect(groupItem(group, deps)).toMatchObject({ device_id: null, worst: null });
 });

@@ -10,7 +10,8 @@ const cursors = createCursors({ secret: 'a secret', clock });
 /** @param batchDays `BATCH_DAYS` @returns problem code or `ok` */
 async function answerTo(since: string, batchDays: number): Promise<string> {
   const changeReaders = { acquire: () => () => {} };
-  const deps = { store: { groups: 1 }, config: { retention: { batchDays } }, cursors, clock, changeReaders };
+  const context = { config: { retention: { batchDays } }, clock };
+  const deps = { store: { groups: 1 }, context, http: { cursors }, changeReaders };
   const handle = getChanges(deps as never) as (request: object, response: object) => Promise<void>;
   // A HEAD request reads no changes.
   const request = { method: 'HEAD', url: '/changes', query: { since } };

@@ -39,11 +39,9 @@ test('Newest samples: samples are committed and latest is not yet written: pages
   const deps = {
     store: { ...store, fleet },
     reading,
-    limits,
-    clock,
-    cursors,
+    http: { limits, cursors },
+    context: { clock, config },
     exportedSamples: { inc() {} },
-    config,
   } as never;
   const app = express();
   const measurements = FORMATS['listMeasurements'] as Formats<never>;

@@ -29,17 +29,22 @@ async function serve({ stallMs = 86_400_000 }: { stallMs?: number } = {}) {
   const metrics = createMetrics({ version: 'test', role: 'http' });
   const app = express();
   app.get('/', (req, res) =>
-    sendSensor({ reading: { all }, limits: { exports: limit }, exportedSamples: { inc() {} } }, req, res, {
-      type: 'text/csv',
-      sensor: {
-        key: { group: 0, device: Buffer.alloc(16), sensor: Buffer.alloc(16) },
-        deviceId: 'd',
-        sensorId: 's',
-        row: { deviceName: 'export', name: null, type: null, unit: null, site: null },
+    sendSensor(
+      { reading: { all }, http: { limits: { exports: limit } }, exportedSamples: { inc() {} } },
+      req,
+      res,
+      {
+        type: 'text/csv',
+        sensor: {
+          key: { group: 0, device: Buffer.alloc(16), sensor: Buffer.alloc(16) },
+          deviceId: 'd',
+          sensorId: 's',
+          row: { deviceName: 'export', name: null, type: null, unit: null, site: null },
+        },
+        range: { from: 0, to: Number.MAX_SAFE_INTEGER },
+        order: 'asc',
       },
-      range: { from: 0, to: Number.MAX_SAFE_INTEGER },
-      order: 'asc',
-    }),
+    ),
   );
   server = createHttpServer({
     app,

@@ -1,6 +1,8 @@
 import { afterEach, expect, test } from '@jest/globals';
+import cassandra from 'cassandra-driver';
 import { LineDecoder } from '../../../../api/features/line-protocol/decoder.ts';
 import { LineSkip } from '../../../../api/features/line-protocol/skip.ts';
+import { storeLines } from '../../../../api/features/line-protocol/storing.ts';
 import { usedBytes } from '../../../support/memory.ts';
 import { type MemoryPipeline, startMemoryPipeline } from '../../../support/system/memory-pipeline.ts';
 
@@ -14,15 +16,22 @@ async function start() {
   return pipeline;
 }
 
-function submitLines({ ingest }: MemoryPipeline, text: string | Buffer) {
+const submission = (payload: Buffer) => ({
+  bytes: payload.length,
+  read: async () => payload,
+  signal: new AbortController().signal,
+});
+
+function submitLines(core: MemoryPipeline, text: string | Buffer) {
   const payload = Buffer.from(text);
   const decoder = new LineDecoder({
     deviceTags: ['device'],
     skip: new LineSkip([]),
-    emptyBatch: ingest.emptyBatch,
+    emptyBatch: (receivedAt) => core.ingest.decoder.emptyBatch(receivedAt),
   });
-  return ingest.submitBatches(
-    { bytes: payload.length, read: async () => payload, signal: new AbortController().signal },
+  return storeLines(
+    { ingest: core.ingest, context: core },
+    submission(payload),
     ({ payload: bytes, receivedAt }) => decoder.decode(bytes, 'ms', receivedAt),
   );
 }
@@ -55,4 +64,28 @@ test('Messages of a device in one ms without a timestamp: posted over HTTP, as J
   for (const value of [3, 4]) await submitLines(pipeline, `m,device=d s=${value}\nm,device=e s=${value}\n`);
   expect((await pipeline.samples('d', 'm.s', NOW)).map(([, value]) => value)).toEqual([1, 2, 3, 4]);
   expect((await pipeline.samples('e', 'm.s', NOW)).map(([, value]) => value)).toEqual([3, 4]);
+});
+
+test('Line protocol: the database refuses one of three samples of a device: all three count as refused, none as merged', async () => {
+  pipeline = await startMemoryPipeline({
+    clock: () => NOW,
+    async around({ table, kind }, run) {
+      if (table === 'message' && kind !== 'select')
+        throw new cassandra.errors.ResponseError(0x2200, 'the value is refused');
+      return run();
+    },
+  });
+  const result = await submitLines(
+    pipeline,
+    `m,device=d s=1 ${NOW}\nm,device=d s=2 ${NOW}\nm,device=d s=3 ${NOW + 1}\n`,
+  );
+  expect(result.accepted).toBe(0);
+  expect(pipeline.ingest.processStats.measurements).toEqual({
+    received: 3,
+    stored: 0,
+    merged: 0,
+    refused: 3,
+    skipped: 0,
+  });
+  expect(await pipeline.metric('iot_ingest_merged_total')).toBe(0);
 });

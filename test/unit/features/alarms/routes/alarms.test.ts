@@ -33,9 +33,8 @@ async function answerTo(
     store: { groups: 1 },
     tables: { episodes },
     alarms: { toItem: ({ start }: Alarm) => start },
-    cursors: createCursors({ secret: 'a secret', clock }),
-    clock,
-    config: { retention: { historyDays: HISTORY_DAYS }, ingest: { maxClockSkewMs: 0 } },
+    http: { cursors: createCursors({ secret: 'a secret', clock }) },
+    context: { clock, config: { retention: { historyDays: HISTORY_DAYS }, ingest: { maxClockSkewMs: 0 } } },
   };
   const handle = getAlarms(deps as never) as (request: object, response: object) => Promise<void>;
   return new Promise((resolve, reject) => {
