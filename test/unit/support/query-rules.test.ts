@@ -129,7 +129,7 @@ describe('Query rules: a run', () => {
   test('Query rules: a process repeats requests and is killed: each kind of request is recorded once', async () => {
     const program = `
       import { channel } from 'node:diagnostics_channel';
-      import { SENT_REQUESTS } from './api/store/query-rule-tracker.ts';
+      import { SENT_REQUESTS } from './api/store/driver-policies.ts';
       const options = {
         isPrepared: () => true, isIdempotent: () => true, isBatchLogged: () => false, isAutoPage: () => false,
         getFetchSize: () => 100, getConsistency: () => 6, getSerialConsistency: () => 9, getRoutingKey: () => Buffer.of(1),
