@@ -152,7 +152,7 @@ const API = {
     'api/running-features.ts',
     'api/retire.ts',
   ],
-  // The commands migrate, roles and drain. Commands of features are in the folders of the features.
+  // The commands migrate and drain. Commands of features are in the folders of the features.
   'api/commands/': [
     'api/feature.ts',
     'api/features/index.ts',

@@ -26,7 +26,12 @@ import type { OpenStamps } from './store/sending/stamps.ts';
 
 /** The parts of the process that a feature may use. */
 export interface FeatureContext extends RouteContext {
-  context: Context & { version: string; periods: Periods };
+  context: Context & {
+    version: string;
+    periods: Periods;
+    /** what the core and the features bring to the documents */
+    contracts: Contract[];
+  };
   publishing: {
     live: Live;
     /** the live stream of this process */

@@ -77,7 +77,7 @@ export async function startSystem(options: SystemOptions) {
   const publishing = { live, stream, announced: announcedKinds(store) };
   const health = { clockGuard, readiness, unwatchedTime, watches: reports.watches };
   const reading = createReading(store);
-  const running = { ...context, version, periods };
+  const running = { ...context, version, periods, contracts: CONTRACTS };
   const core = { context: running, store, reading, ingest, publishing, health, http: guards };
   const retire = createRetire({ ingest, live, features });
   await features.create(FEATURES, core).catch(async (error) => {

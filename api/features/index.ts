@@ -9,6 +9,7 @@ import type { Route } from '../http/route.ts';
 import type { Store } from '../store/index.ts';
 import { alarmsFeature } from './alarms/index.ts';
 import { annotationsFeature } from './annotations/index.ts';
+import { asyncApiFeature } from './asyncapi/index.ts';
 import { baselinesFeature } from './baselines/index.ts';
 import { changesFeature } from './changes/index.ts';
 import { credentialsFeature } from './credentials/index.ts';
@@ -23,13 +24,14 @@ import { mappingsFeature } from './mappings/index.ts';
 import { parquetFeature } from './parquet/index.ts';
 import { prometheusFeature } from './prometheus/index.ts';
 import { queryFeature } from './query/index.ts';
-import { securityCheckFeature } from './security-check/index.ts';
+import { rolesFeature } from './roles/index.ts';
 import { sparkplugFeature } from './sparkplug/index.ts';
 
 /** A line switches its feature on. */
 export const FEATURES: Feature[] = [
   alarmsFeature,
   annotationsFeature,
+  asyncApiFeature,
   baselinesFeature,
   changesFeature,
   credentialsFeature,
@@ -44,7 +46,7 @@ export const FEATURES: Feature[] = [
   parquetFeature,
   prometheusFeature,
   queryFeature,
-  securityCheckFeature,
+  rolesFeature,
   sparkplugFeature,
 ];
 

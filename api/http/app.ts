@@ -9,7 +9,6 @@ import { type Access, limitRequests } from '../access/http/index.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Readiness } from '../observability/readiness.ts';
 import { compressAnswers } from './compression.ts';
-import { asyncApiDocument } from './contract/asyncapi.ts';
 import { type Contract, openApiDocument } from './contract/openapi.ts';
 import { createDashboard } from './dashboard.ts';
 import { safeHeaders } from './headers.ts';
@@ -34,7 +33,7 @@ export function createApp({
 }: {
   /** null: only health and metrics are served */
   api: Router | null;
-  /** what `/openapi.json` and `/asyncapi.json` describe */
+  /** what `/openapi.json` describes */
   contracts: Contract[];
   readiness: Readiness;
   version: string;
@@ -62,15 +61,12 @@ export function createApp({
   app.use('/api', unknown);
   serve(app, bindRoutes(service.routes, { readiness, metrics }), access);
   if (api) {
-    const documents = {
-      openApi: openApiDocument(contracts, { version, guarded: access.isRequired }),
-      asyncApi: asyncApiDocument(contracts, { version }),
-    };
+    const openApi = openApiDocument(contracts, { version, guarded: access.isRequired });
     app.use(
       service.documentRoutes.map(({ path }) => path),
       compressAnswers(),
     );
-    serve(app, bindRoutes(service.documentRoutes, documents), access);
+    serve(app, bindRoutes(service.documentRoutes, { openApi }), access);
     app.use(createManual(), createDashboard());
   }
   app.use(unknown);

@@ -2,10 +2,11 @@
 export { audit } from './audit.ts';
 export { bodyOf, closeUnread, codingOf, readJsonText } from './body.ts';
 export { flushCompressed } from './compression.ts';
-export { binaryMessage, type Channel, jsonMessage, NAMED } from './contract/asyncapi.ts';
-export { openApiDocument } from './contract/openapi.ts';
+export { binaryMessage, type Channel, jsonMessage, NAMED } from './contract/channels.ts';
+export { componentSchemas, mergeOf, openApiDocument } from './contract/openapi.ts';
 export { json, PAGED, REFUSAL_CODES } from './contract/operation.ts';
-export { AnnotationText } from './contract/schemas/index.ts';
+export { BirthSensor, PAYLOADS, words } from './contract/payloads.ts';
+export { AnnotationText, SCHEMAS } from './contract/schemas/index.ts';
 export { Accepted, Refusal } from './contract/schemas/ingest.ts';
 export { LatestItem } from './contract/schemas/latest.ts';
 export { Id, Name, name, pageOf, Time, time, value } from './contract/schemas/shared.ts';

@@ -28,10 +28,11 @@ import { Retry } from './sending/retry.ts';
 import { createSession, type Gate, type Observe, type Session, translate } from './sending/session.ts';
 import { type OpenStamps, plainStamps } from './sending/stamps.ts';
 import type { BatchLimits } from './sending/write-merger.ts';
-import { missingPermission } from './setup/roles.ts';
+import { missingPermission } from './setup/permissions.ts';
 import { createWatchedTimeStore } from './watched-time.ts';
 
 export { ClockGuard } from './clock-guard.ts';
+export { connect } from './connect.ts';
 export {
   firstIdOf,
   float64,
@@ -52,11 +53,13 @@ export {
 } from './cql-values.ts';
 export { storedForm } from './dead-letters.ts';
 export { iterateGroups } from './devices/device-pages.ts';
+export { reasonOf } from './error-reason.ts';
 export { eventId, parseEventId } from './events.ts';
 export { createLeaseStore } from './history/progress.ts';
 export { createLateArrivals } from './late-arrivals.ts';
 export { allParts } from './measurements/reads.ts';
 export { Retry } from './sending/retry.ts';
+export { isForbidden } from './setup/permissions.ts';
 
 /**
  * Connects to the database and creates the typed tables that other folders use. The folder `store` is the

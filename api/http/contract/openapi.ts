@@ -3,7 +3,7 @@ import { type ZodRawShape, z } from 'zod';
 import { ERRORS, type ErrorCode } from '../../../common/errors.ts';
 import { COOKIE } from '../../access/http/index.ts';
 import type { Route } from '../route.ts';
-import type { Channel } from './asyncapi.ts';
+import type { Channel } from './channels.ts';
 import {
   type Body,
   type Content,

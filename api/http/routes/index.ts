@@ -1,10 +1,9 @@
 import type { Retirement } from '../../ingest/registry/index.ts';
 import type { InstallationStats } from '../../live/installation-stats.ts';
 import type { UnwatchedTime } from '../../observability/watched-time.ts';
-import { CHANNELS } from '../contract/asyncapi.ts';
 import type { Contract } from '../contract/openapi.ts';
 import { PROBLEM_MEMBERS, TAGS } from '../contract/operation.ts';
-import { MESSAGES, PAYLOADS } from '../contract/payloads.ts';
+import { PAYLOADS } from '../contract/payloads.ts';
 import { SCHEMAS } from '../contract/schemas/index.ts';
 import type { BrokerAddress } from '../items.ts';
 import type { Route, RouteContext } from '../route.ts';
@@ -57,6 +56,4 @@ export const CORE_CONTRACT: Contract = {
   problems: PROBLEM_MEMBERS,
   routes: [...API_ROUTES, ...service.routes, ...service.documentRoutes],
   events: latest.EVENTS,
-  channels: CHANNELS,
-  messages: MESSAGES,
 };

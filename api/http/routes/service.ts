@@ -70,28 +70,14 @@ export const readOpenApi: Operation = {
   problems: [],
 };
 
-export const readAsyncApi: Operation = {
-  id: 'readAsyncApi',
-  tag: 'contract',
-  scope: 'open',
-  summary: 'The MQTT interface, as AsyncAPI 3.0',
-  answers: { 200: json(SCHEMAS.Document) },
-  problems: [],
-};
-
 export interface DocumentDeps {
   openApi: object;
-  asyncApi: object;
 }
 
-export const getOpenApi = ({ openApi }: DocumentDeps) => answerWith(openApi);
-
-export const getAsyncApi = ({ asyncApi }: DocumentDeps) => answerWith(asyncApi);
-
-const answerWith =
-  (document: object): RequestHandler =>
+export const getOpenApi =
+  ({ openApi }: DocumentDeps): RequestHandler =>
   (_req, res) => {
-    res.set({ 'Cache-Control': 'no-cache', 'X-Content-Type-Options': 'nosniff' }).json(document);
+    res.set({ 'Cache-Control': 'no-cache', 'X-Content-Type-Options': 'nosniff' }).json(openApi);
   };
 
 /** The state of this process. A process in any role serves these. */
@@ -104,5 +90,4 @@ export const routes: Array<Route<ServiceDeps>> = [
 /** Only a process that serves the API serves these. */
 export const documentRoutes: Array<Route<DocumentDeps>> = [
   { method: 'get', path: '/openapi.json', operation: readOpenApi, handler: getOpenApi },
-  { method: 'get', path: '/asyncapi.json', operation: readAsyncApi, handler: getAsyncApi },
 ];

@@ -3,9 +3,7 @@ import type { Config } from '../../../common/settings/config.ts';
 import { migrate } from '../../../schema/migrate/migrate.ts';
 import { connect } from '../connect.ts';
 import { translate } from '../sending/session.ts';
-import { missingPermission } from './roles.ts';
-
-export { makeRoles } from './roles.ts';
+import { missingPermission } from './permissions.ts';
 
 const MIGRATION = { applicationName: 'millrace-migrate', retryBusyServer: true, awaitsAgreement: false };
 

@@ -98,7 +98,7 @@ test('Compose: all services run with the settings of docker-compose.yml: smoke.s
   const superuser = { CQL_USERNAME: 'cassandra', CQL_PASSWORD: 'cassandra' };
   const { CQL_PASSWORD_FILE: _, ...rolesEnvironment } = environmentOf('roles', superuser);
   const first = {
-    script: 'api/commands/roles.ts' as const,
+    script: 'api/features/roles/command.ts' as const,
     environment: rolesEnvironment,
     args: argumentsOf('roles'),
   };

@@ -105,7 +105,7 @@ test('Database without authentication: the process logs a warning at its start, 
   for (const path of [migrate, serve]) writeFileSync(path, 'hush');
   const settings = { ...SECRETS, CQL_USERNAME: 'me', CQL_CONTACT_POINTS: sharedContactPoint() };
   const { code, output } = await startCommand(
-    'api/commands/roles.ts',
+    'api/features/roles/command.ts',
     { ...settings, CQL_KEYSPACE: direct.keyspace, MQTT_PASSWORD: '' },
     ['--migrate-password-file', migrate, '--serve-password-file', serve],
   ).ended;

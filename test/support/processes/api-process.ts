@@ -14,7 +14,7 @@ const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 export type Script =
   | 'api/index.ts'
   | 'api/commands/migrate.ts'
-  | 'api/commands/roles.ts'
+  | 'api/features/roles/command.ts'
   | 'api/features/dead-letters/command/index.ts'
   | 'api/features/credentials/command/index.ts'
   | 'api/features/alarms/command/index.ts'

@@ -63,7 +63,7 @@ async function open(settings: Record<string, string>) {
 }
 
 const makeRoles = (args: string[], settings: Record<string, string> = superuser) =>
-  startCommand('api/commands/roles.ts', settings, args).ended;
+  startCommand('api/features/roles/command.ts', settings, args).ended;
 
 /** Writes each password to its own file. @returns the flags that name the files */
 function passwordFlags(): string[] {

@@ -165,8 +165,8 @@ describe('Compression', () => {
 describe('Compression of the documents', () => {
   const http = useHttpApp();
 
-  test.each(['/openapi.json', '/asyncapi.json'])('Compression: document %s: compressed', async (path) => {
-    const response = await fetch(http.url + path, { headers: { 'accept-encoding': 'br' } });
+  test('Compression: document /openapi.json: compressed', async () => {
+    const response = await fetch(`${http.url}/openapi.json`, { headers: { 'accept-encoding': 'br' } });
     expect(response.headers.get('content-encoding')).toBe('br');
     expect(await response.json()).toMatchObject({ info: { title: expect.any(String) } });
   });

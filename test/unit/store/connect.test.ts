@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import cassandra from 'cassandra-driver';
 import { explain } from '../../../api/store/connect.ts';
-import { isForbidden, missingPermission } from '../../../api/store/setup/roles.ts';
+import { isForbidden, missingPermission } from '../../../api/store/setup/permissions.ts';
 import { readSettings } from '../../../common/settings/index.ts';
 
 const { errors } = cassandra;

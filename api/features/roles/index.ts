@@ -1,4 +1,4 @@
-/** Reports at the start if the role of the process may do more in the database than it needs. */
+/** Roles of the database: a command makes them, and a process reports at its start if its own may do more than it needs. */
 import { MillraceError } from '../../../common/errors.ts';
 import { defineFeature } from '../../feature.ts';
 import type { Store } from '../../store/index.ts';
@@ -14,8 +14,8 @@ const SUPERUSER = 'CQL_USERNAME is a superuser of the database: npm run roles ma
 const EXCESS_PERMISSIONS =
   'CQL_USERNAME may do more in the database than serve: npm run roles makes a role that only does that';
 
-export const securityCheckFeature = defineFeature({
-  name: 'security-check',
+export const rolesFeature = defineFeature({
+  name: 'roles',
   create: ({ context: { config, logger }, store }) => ({
     /** Millrace works in spite of such a problem, so only this log line reports it. */
     async start() {

@@ -35,7 +35,9 @@ test.each([
   const said = [...readFileSync(path, 'utf8').matchAll(/^.*sctool cluster .*--username (\w+)/gm)].map(
     ([, name]) => name,
   );
-  const help = spawnSync(process.execPath, ['api/commands/roles.ts', '--help'], { encoding: 'utf8' }).stdout;
+  const help = spawnSync(process.execPath, ['api/features/roles/command.ts', '--help'], {
+    encoding: 'utf8',
+  }).stdout;
   const made = /--manager-role .*\(default: (\w+)\)/.exec(help)?.[1];
   expect(made).toBeDefined();
   expect(said).toEqual([made]);

@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs';
-import { runCommand } from '../../common/command.ts';
-import { readCommandSettings } from '../../common/dev-addresses.ts';
-import { MillraceError, messageOf } from '../../common/errors.ts';
-import { type CommandLine, type Flag, parseFlags } from '../../common/flags.ts';
-import { DATABASE_SETTINGS } from '../../common/settings/index.ts';
-import { roleStatements } from '../../schema/roles.ts';
-import { makeRoles } from '../store/setup/index.ts';
+import { runCommand } from '../../../common/command.ts';
+import { readCommandSettings } from '../../../common/dev-addresses.ts';
+import { MillraceError, messageOf } from '../../../common/errors.ts';
+import { type CommandLine, type Flag, parseFlags } from '../../../common/flags.ts';
+import type { Config } from '../../../common/settings/config.ts';
+import { DATABASE_SETTINGS } from '../../../common/settings/index.ts';
+import { createKeyspace, DDL } from '../../../schema/migrate/cluster.ts';
+import { type RoleStatement, roleStatements } from '../../../schema/roles.ts';
+import { connect, isForbidden, reasonOf } from '../../store/index.ts';
 
 const FLAGS = {
   'migrate-role': { type: 'text', help: 'the role of npm run migrate', fallback: 'millrace_migrate' },
@@ -68,4 +70,45 @@ function readPassword(
   } catch (error) {
     throw new MillraceError('usage', `--${flag}: ${messageOf(error)}`, { cause: error });
   }
+}
+
+/**
+ * Creates roles and grants their permissions. CQL_USERNAME must have the permission to create roles.
+ * Permissions can only be granted in an existing keyspace, so the keyspace is created first, as the command
+ * `migrate` would create it. So the role of `migrate` needs no permission beyond the keyspace.
+ * @param onDone called after each statement, and for a new keyspace
+ * @throws `database_away`, `bad_settings`, `failed` when the database refuses a statement
+ */
+async function makeRoles(cql: Config['cql'], statements: RoleStatement[], onDone: (shown: string) => void) {
+  let isAuthenticated = false;
+  const onAuthenticate = () => {
+    isAuthenticated = true;
+  };
+  const admin = await connect(cql, { applicationName: 'millrace-roles', onAuthenticate });
+  try {
+    await createKeyspace(admin, cql.keyspace, onDone);
+    for (const { cql: statement, shown } of statements) {
+      try {
+        await admin.execute(statement, [], DDL);
+      } catch (error) {
+        // The driver's error is not the `cause` of this error, because it contains the statement with a password.
+        throw new MillraceError(
+          'failed',
+          `${shown}: ${reasonOf(error).replace(/\.$/, '')}. ${hint(error, { isAuthenticated, role: cql.username })}`.trim(),
+        );
+      }
+      onDone(shown);
+    }
+  } finally {
+    await admin.shutdown();
+  }
+}
+
+function hint(
+  error: unknown,
+  { isAuthenticated, role }: { isAuthenticated: boolean; role: string | undefined },
+): string {
+  if (!isForbidden(error)) return '';
+  if (isAuthenticated) return `Is ${role} a superuser there?`;
+  return 'The database authenticates nobody: set authenticator: PasswordAuthenticator and authorizer: CassandraAuthorizer in its configuration, and CQL_USERNAME here.';
 }
