@@ -5,8 +5,8 @@ import { ByteBudget, PayloadMemory } from './admission/byte-budget.ts';
 import type { Admission } from './admission/index.ts';
 import type { MessageBatch } from './decode/message-batch.ts';
 import { ruleOf } from './decode/refusals.ts';
+import type { MeasurementHandler, Submitted } from './handlers/index.ts';
 import type { MeasurementStore } from './handlers/measurement-store.ts';
-import type { MeasurementHandler, Submitted } from './handlers/measurements.ts';
 import type { IngestResult } from './ingest-result.ts';
 import { arrivalOf } from './pipeline.ts';
 

@@ -4,9 +4,12 @@ import { type ConnectionOptions, checkServerIdentity } from 'node:tls';
 import type { Client } from 'cassandra-driver';
 import cassandra from 'cassandra-driver';
 import type { Config, TlsFiles } from '../../common/settings/config.ts';
-import { BusyServerRetryPolicy } from './driver-retry.ts';
-import { createTracker, type OnBrokenRule } from './query-rule-tracker.ts';
-import { RememberedReplicasPolicy } from './sending/routing.ts';
+import {
+  BusyServerRetryPolicy,
+  createTracker,
+  type OnBrokenRule,
+  RememberedReplicasPolicy,
+} from './driver-policies.ts';
 
 const { auth, types, policies } = cassandra;
 

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Refusal } from '../../common/errors.ts';
 import { bucketOf, DEAD_LETTER_SHARDS } from '../../schema/rules.ts';
-import { int32, int64 } from './cql-encoding.ts';
+import { int32, int64, newTimeId, parseTimeId, timeOfId } from './cql-values.ts';
 import type { Row, Session } from './sending/session.ts';
-import { newTimeId, parseTimeId, timeOfId } from './time-ids.ts';
 
 /** A longer payload is cut, and cannot be replayed. */
 export const KEPT_PAYLOAD_BYTES = 65_536;

@@ -1,5 +1,5 @@
 import type { DeviceBytes } from '../../schema/ids.ts';
-import { int64 } from './cql-encoding.ts';
+import { int64 } from './cql-values.ts';
 import type { Row, Session } from './sending/session.ts';
 
 const WRITE = {

@@ -7,6 +7,8 @@ import { checkSchema } from '../../schema/migrate/installation.ts';
 import { connect } from './connect.ts';
 import { createDeadLetterStore } from './dead-letters.ts';
 import { createFleet } from './devices/index.ts';
+import type { OnBrokenRule } from './driver-policies.ts';
+import { findReplicaSets } from './driver-policies.ts';
 import { createEventStore } from './events.ts';
 import { createLateDays, createLeaseStore, createPackProgress } from './history/progress.ts';
 import { createHistoryReads } from './history/reads.ts';
@@ -18,13 +20,11 @@ import { createSampleReads } from './measurements/reads.ts';
 import { PartitionWatch, SampleWrites } from './measurements/writes.ts';
 import { createOutboxStore } from './outbox.ts';
 import { createProcessStore } from './processes.ts';
-import type { OnBrokenRule } from './query-rule-tracker.ts';
 import { createRegistryStore } from './registry/index.ts';
 import { createRetirementStore } from './registry/retirement.ts';
 import { readBatchLimits } from './sending/batch-limits.ts';
 import { CongestionWindow, Permits } from './sending/congestion-window.ts';
 import { Retry } from './sending/retry.ts';
-import { findReplicaSets } from './sending/routing.ts';
 import { createSession, type Gate, type Observe, type Session, translate } from './sending/session.ts';
 import { type OpenStamps, plainStamps } from './sending/stamps.ts';
 import type { BatchLimits } from './sending/write-merger.ts';
@@ -33,28 +33,33 @@ import { createWatchedTimeStore } from './watched-time.ts';
 
 export { ClockGuard } from './clock-guard.ts';
 export { connect } from './connect.ts';
-export { float64, int32, int64 } from './cql-encoding.ts';
-export { storedForm } from './dead-letters.ts';
-export { iterateGroups } from './devices/group-iterator.ts';
-export { reasonOf } from './error-reason.ts';
-export { eventId, parseEventId } from './events.ts';
-export { createLeaseStore } from './history/progress.ts';
-export { createLateArrivals } from './late-arrivals.ts';
-export { allParts } from './measurements/rows.ts';
-export { Retry } from './sending/retry.ts';
-export { isForbidden } from './setup/permissions.ts';
-export { firstIdOf, newTimeId, parseTimeId, timeOfId } from './time-ids.ts';
 export {
+  firstIdOf,
+  float64,
   greaterStamp,
+  int32,
+  int64,
   msOfStamp,
+  newTimeId,
+  parseTimeId,
   readStamp,
   type Stamp,
   stampAfter,
   stampOf,
+  timeOfId,
   type WriteStamp,
   WriteTimestamps,
   writeTimestamp,
-} from './write-timestamps.ts';
+} from './cql-values.ts';
+export { storedForm } from './dead-letters.ts';
+export { iterateGroups } from './devices/device-pages.ts';
+export { reasonOf } from './error-reason.ts';
+export { eventId, parseEventId } from './events.ts';
+export { createLeaseStore } from './history/progress.ts';
+export { createLateArrivals } from './late-arrivals.ts';
+export { allParts } from './measurements/reads.ts';
+export { Retry } from './sending/retry.ts';
+export { isForbidden } from './setup/permissions.ts';
 
 /**
  * Connects to the database and creates the typed tables that other folders use. The folder `store` is the

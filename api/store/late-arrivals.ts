@@ -1,5 +1,5 @@
 import type { DeviceBytes } from '../../schema/ids.ts';
-import { int32, int64 } from './cql-encoding.ts';
+import { int32, int64 } from './cql-values.ts';
 import type { Page } from './history/unpacked.ts';
 import type { Session } from './sending/session.ts';
 

@@ -1,4 +1,4 @@
-import { int32, int64 } from './cql-encoding.ts';
+import { int32, int64 } from './cql-values.ts';
 import type { Session } from './sending/session.ts';
 
 /** The kind and the id of a committed item that is not a sample, such as a device event or a dead letter. */

@@ -2,7 +2,7 @@ import { MillraceError } from '../../common/errors.ts';
 import type { Config } from '../../common/settings/config.ts';
 import { PART } from '../../schema/migrate/installation.ts';
 import { connect } from './connect.ts';
-import { int64 } from './cql-encoding.ts';
+import { int64 } from './cql-values.ts';
 import { createSession, type Session } from './sending/session.ts';
 
 /** In seconds. A process without a newer heartbeat then disappears from the list of processes. */

@@ -1,6 +1,6 @@
 import { PART } from '../../schema/migrate/installation.ts';
 import { dayOf, monthOf, nextMonthOf } from '../../schema/rules.ts';
-import { int64 } from './cql-encoding.ts';
+import { int64 } from './cql-values.ts';
 import type { Session } from './sending/session.ts';
 
 const WRITE = {

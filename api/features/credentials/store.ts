@@ -1,6 +1,6 @@
 import cassandra from 'cassandra-driver';
 import { type DeviceBytes, groupOf, uuidBytes, uuidText } from '../../../schema/ids.ts';
-import type { Place } from '../../store/devices/group-iterator.ts';
+import type { Place } from '../../store/devices/device-pages.ts';
 import { int64, iterateGroups, type Store } from '../../store/index.ts';
 import type { Row } from '../../store/sending/session.ts';
 

@@ -1,7 +1,7 @@
 import { forEachConcurrently } from '../../../common/concurrency.ts';
 import type { Refusal } from '../../../common/errors.ts';
 import type { FeatureContext } from '../../feature.ts';
-import type { Submitted } from '../../ingest/handlers/measurements.ts';
+import type { Submitted } from '../../ingest/handlers/index.ts';
 import type { Submissions } from '../../ingest/submission.ts';
 import { sumOf } from '../../observability/index.ts';
 import type { DecodedLines, LineRefusal } from './decoder.ts';

@@ -9,11 +9,10 @@ import { readCommonSenml, readSenml } from './senml.ts';
 import { isSelfDescribed, parseSenmlCbor } from './senml-cbor.ts';
 import { isSensorMap, readSensorMaps } from './sensor-map.ts';
 
-export { brokenArrayRule } from './json.ts';
+export { brokenArrayRule, parseJsonText } from './json.ts';
 export { timeRefusal } from './message-batch.ts';
 export { pathsOf, refusalOf, ruleOf } from './refusals.ts';
 export { parseSenmlCbor } from './senml-cbor.ts';
-export { parseJsonText } from './text.ts';
 
 /** Plain JSON does not have these (RFC 8428, table 1). */
 const SENML_LABELS = ['n', 'v', 'bn', 'bt', 'vb', 'vs', 'vd', 'bver', 'bv', 'bs', 'bu'];

@@ -1,8 +1,7 @@
 import { charsetOf, decodeText } from '../../../common/encodings.ts';
-import { MillraceError } from '../../../common/errors.ts';
+import { MillraceError, messageOf } from '../../../common/errors.ts';
 import { brokenNameRule } from '../../../schema/ids.ts';
 import type { MessageBatch } from './message-batch.ts';
-import { parseJsonText } from './text.ts';
 
 /** @throws `malformed`; `unknown_format`: the charset is unknown */
 export function parseJson(payload: Buffer, contentType?: string): object {
@@ -55,4 +54,30 @@ function readElement(index: number, element: unknown, batch: MessageBatch) {
   const time = batch.timeOf(ts);
   if (time === null) return batch.refuseTime(index, ts);
   batch.add(index, sensor, time, Number(value));
+}
+
+/** A string of JSON stays as it is, a number such as `nan` is replaced. A string without a closing quote extends to the end. */
+const STRING_OR_NOT_FINITE = /"(?:[^"\\]|\\.)*"?|[-+]?\b(?:nan|infinity|inf)\b/gis;
+
+/** JSON.parse reads this text as Infinity, which the decoder refuses as a value. */
+const INFINITE = '1e999';
+
+/**
+ * Firmware writes a value that it could not measure as `nan`, `NaN`, `-nan`, `inf` or `Infinity`, which JSON does not
+ * have (RFC 8259, section 6). So a second attempt replaces each by an infinite number, and only this value is refused.
+ * @throws `malformed`
+ */
+export function parseJsonText(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const finite = text.replace(STRING_OR_NOT_FINITE, (part) => (part.startsWith('"') ? part : INFINITE));
+    try {
+      // A second attempt at the same text would double the longest turn: 900,000 open brackets take 45 ms each time.
+      if (finite !== text) return JSON.parse(finite);
+    } catch {
+      // The error of the first attempt is reported, because it has the position in the text of the sender.
+    }
+    throw new MillraceError('malformed', messageOf(error), { cause: error });
+  }
 }

@@ -8,8 +8,8 @@ import { PATHS, ruleOf } from '../decode/refusals.ts';
 import type { Arrival } from '../pipeline.ts';
 import type { Birth, SensorBirth } from './birth-message.ts';
 import { blankSensor, type Device, type Sensor } from './cache.ts';
-import type { ClockNotices } from './clock-notices.ts';
 import type { Registry } from './index.ts';
+import type { ClockNotices } from './sessions.ts';
 import { beginSession, firstMessageStamp, isOver, nextStamp } from './sessions.ts';
 
 /**

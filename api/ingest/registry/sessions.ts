@@ -1,3 +1,5 @@
+import type { Logger } from 'pino';
+import { LogThrottle } from '../../../common/log-throttle.ts';
 import { parseTime } from '../../../common/times.ts';
 import { greaterStamp, type Stamp, stampAfter, stampOf } from '../../store/index.ts';
 import type { Arrival } from '../pipeline.ts';
@@ -97,3 +99,29 @@ const FIRST_MESSAGE_STAMP = stampAfter(stampOf(OLDEST_SESSION), -1);
 
 export const firstMessageStamp = ({ retiredAt }: { retiredAt: number | null }): Stamp =>
   greaterStamp(FIRST_MESSAGE_STAMP, stampAfter(stampOf(retiredAt ?? 0), 1));
+
+/** All devices share one log line a minute, because a site without a time server has many devices with wrong clocks. */
+const KEY = 'clocks';
+
+export class ClockNotices {
+  #logger;
+  #throttle = new LogThrottle();
+
+  constructor({ logger }: { logger: Logger }) {
+    this.#logger = logger;
+  }
+
+  /** `device` as before the new session. `offsetMs`: its clock minus that of Millrace; 0 or undefined: no difference is known */
+  note(
+    { id, name, clockOffset }: Pick<Device, 'id' | 'name' | 'clockOffset'>,
+    offsetMs: number | undefined = 0,
+  ) {
+    if (offsetMs === 0 || Math.sign(offsetMs) === Math.sign(clockOffset)) return;
+    const sessions = this.#throttle.count(KEY);
+    if (sessions === 0) return;
+    this.#logger.warn(
+      { device: name ?? id, offsetMs, sessions },
+      `the clock of a device is ${offsetMs < 0 ? 'behind' : 'ahead'}; set it, or connect the device to a time server`,
+    );
+  }
+}

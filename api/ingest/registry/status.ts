@@ -5,12 +5,12 @@ import type { DeviceEvent, EventStore } from '../../store/events.ts';
 import { eventId, greaterStamp, msOfStamp, stampOf } from '../../store/index.ts';
 import type { RegistryStore } from '../../store/registry/index.ts';
 import type { Retry } from '../../store/sending/retry.ts';
-import { parseJsonText } from '../decode/text.ts';
+import { parseJsonText } from '../decode/json.ts';
 import type { Outbox } from '../outbox.ts';
 import type { Arrival } from '../pipeline.ts';
 import type { Device } from './cache.ts';
-import type { ClockNotices } from './clock-notices.ts';
 import type { Registry } from './index.ts';
+import type { ClockNotices } from './sessions.ts';
 import { beginSession, type DeviceSession, endSession, isOver, nextStamp, readSession } from './sessions.ts';
 
 type Status = { state: 'online' | 'offline'; session: DeviceSession };

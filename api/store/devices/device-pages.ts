@@ -1,9 +1,8 @@
+import type { types as DriverTypes } from 'cassandra-driver';
 import cassandra from 'cassandra-driver';
 import { uuidBytes, uuidText } from '../../../schema/ids.ts';
 import { type DeviceRow, deviceRow } from '../registry/rows.ts';
 import type { Row, Session } from '../sending/session.ts';
-import { createDeviceIndex, isOldEnough } from './device-index.ts';
-import { type Entry, iterateGroups, type Place } from './group-iterator.ts';
 
 const { types } = cassandra;
 
@@ -111,3 +110,103 @@ const idOf = (row: Row) => uuidText(row['device_id'].getBuffer());
 /** A retirement, or a late write of status or `last_seen`, leaves a row without a registration. */
 const registered = (row: Row): IdentifiedDevice | null =>
   row['registered_at'] ? { ...deviceRow(row), id: idOf(row) } : null;
+
+/** A page that reaches the limit is short. So pages of a large, mostly empty fleet stay fast. */
+const MAX_READS_PER_PAGE = 32;
+
+/** For pages with filtered rows. A page that reaches the limit is short. */
+const MAX_FILTERED_PER_PAGE = 1000;
+
+/** Without this minimum, a filtered page with one missing row would read one key per request. */
+const FILTERED_PER_READ = 100;
+
+/** A key instead of the driver's page state, so the position never expires. Without `key`: before the first key of the group */
+export type Place<K> = { group: number; key?: K };
+
+/** `row` is null if the row does not belong in the page. */
+export type Entry<R, K> = { key: K; row: R | null };
+
+/** Reads group by group, and each group in order of its keys, so that every row is returned once. @returns `next` is null at the end */
+export async function iterateGroups<R, K>({
+  groups,
+  from,
+  limit,
+  checked,
+  read,
+}: {
+  groups: number;
+  from: Place<K>;
+  /** rows; a page before the end may be short */
+  limit: number;
+  /** rows are filtered: then more rows may be read than returned */
+  checked: boolean;
+  /** returns the entries after `place.key` in order; fewer than `wanted` at the end of the group */
+  read: (place: Place<K>, wanted: number) => Promise<Array<Entry<R, K>>>;
+}): Promise<{ rows: R[]; next: Place<K> | null }> {
+  const rows: R[] = [];
+  let place = from;
+  let budget = checked ? MAX_FILTERED_PER_PAGE : limit;
+  for (let reads = 0; reads < MAX_READS_PER_PAGE && budget > 0; reads++) {
+    const missing = limit - rows.length;
+    const wanted = Math.min(checked ? Math.max(missing, FILTERED_PER_READ) : missing, budget);
+    const entries = await read(place, wanted);
+    const { group } = place;
+    for (const { key, row } of entries) {
+      if (row === null) continue;
+      if (rows.length === limit) return { rows, next: place };
+      rows.push(row);
+      place = { group, key };
+    }
+    budget -= entries.length;
+    if (entries.length === wanted) place = { group, key: entries.at(-1)?.key };
+    else if (group + 1 < groups) place = { group: group + 1 };
+    else return { rows, next: null };
+    if (rows.length === limit) break;
+  }
+  return { rows, next: place };
+}
+
+const SELECT_BY_SITE =
+  'SELECT device_id, written_at, WRITETIME(written_at) AS stamp FROM device_by_site WHERE site = ? AND grp = ?';
+const FIRST_BY_SITE = { name: 'devices_by_site', cql: `${SELECT_BY_SITE} LIMIT ?` };
+const NEXT_BY_SITE = { name: 'devices_by_site', cql: `${SELECT_BY_SITE} AND device_id > ? LIMIT ?` };
+const REMOVE = {
+  name: 'unindex_device',
+  cql: 'DELETE FROM device_by_site USING TIMESTAMP ? WHERE site = ? AND grp = ? AND device_id = ?',
+};
+
+interface IndexEntry {
+  group: number;
+  key: string;
+  /** epoch ms by the clock of the process that wrote the row */
+  writtenAt: number;
+  /** epoch µs */
+  writeTimestamp: DriverTypes.Long;
+}
+
+export function createDeviceIndex(session: Session) {
+  return {
+    async after(site: string, { group, key }: Place<string>, limit: number): Promise<IndexEntry[]> {
+      const rows =
+        key === undefined
+          ? await session.all(FIRST_BY_SITE, [site, group, limit])
+          : await session.all(NEXT_BY_SITE, [site, group, uuidBytes(key), limit]);
+      return rows.map((row) => ({
+        group,
+        key: uuidText(row['device_id'].getBuffer()),
+        writtenAt: row['written_at'].getTime(),
+        writeTimestamp: row['stamp'],
+      }));
+    },
+
+    /** The removal has the write timestamp of the row that was read, so a newer row of the device survives. */
+    remove: (site: string, { group, key, writeTimestamp }: IndexEntry) =>
+      session.write(REMOVE, [writeTimestamp, site, group, uuidBytes(key)]),
+  };
+}
+
+/** In ms. A younger stale row may belong to a registration that is still in progress. */
+const STALE_AFTER_MS = 600_000;
+
+export const isOldEnough = ({ writtenAt }: { writtenAt: number }, now: number) =>
+  now - writtenAt >= STALE_AFTER_MS;

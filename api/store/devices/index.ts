@@ -2,9 +2,8 @@ import { type DeviceBytes, type SensorBytes, uuidText } from '../../../schema/id
 import type { DeviceKey } from '../registry/rows.ts';
 import type { Session } from '../sending/session.ts';
 import { createDevicePages } from './device-pages.ts';
-import { createLatestPages } from './latest-pages.ts';
+import { createLatestPages, createSensorIndex } from './latest-pages.ts';
 import { createLatestRows, isRegistered, type LatestRow, type SensorKey } from './latest-rows.ts';
-import { createSensorIndex } from './sensor-index.ts';
 
 export function createFleet({
   session,

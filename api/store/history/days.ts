@@ -1,8 +1,7 @@
 import { type DayHour, packDay, unpackDay } from '../../../schema/packed/day.ts';
 import { DAY_MS, dayOf, HOUR_MS, isExact } from '../../../schema/rules.ts';
-import { int32, int64 } from '../cql-encoding.ts';
+import { int32, int64, msOfStamp, readStamp, writeTimestamp } from '../cql-values.ts';
 import type { Row, Session } from '../sending/session.ts';
-import { msOfStamp, readStamp, writeTimestamp } from '../write-timestamps.ts';
 import { type SensorKey, yearKey } from './keys.ts';
 
 const SELECT = {

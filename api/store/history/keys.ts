@@ -1,6 +1,6 @@
 import type { DeviceBytes, SensorBytes } from '../../../schema/ids.ts';
 import { dayOf, yearOf } from '../../../schema/rules.ts';
-import { int32, int64 } from '../cql-encoding.ts';
+import { int32, int64 } from '../cql-values.ts';
 
 /** The first columns of every partition key of history. 16 bytes each */
 export type SensorKey = { device: DeviceBytes; sensor: SensorBytes };

@@ -1,9 +1,8 @@
 import type { DeviceBytes } from '../../../schema/ids.ts';
 import { PART } from '../../../schema/migrate/installation.ts';
 import { bucketOf, DAY_MS, PACKED_BEFORE_START_MS } from '../../../schema/rules.ts';
-import { int64 } from '../cql-encoding.ts';
+import { int64, writeTimestamp } from '../cql-values.ts';
 import type { Session } from '../sending/session.ts';
-import { writeTimestamp } from '../write-timestamps.ts';
 import type { Page } from './unpacked.ts';
 
 const SELECT = {

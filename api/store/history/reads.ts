@@ -2,7 +2,7 @@ import type { Series } from '../../../schema/packed/series.ts';
 import type { HourStatistics } from '../../../schema/packed/statistics.ts';
 import { unpackSamples } from '../../../schema/packed/unpack.ts';
 import { DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.ts';
-import { int64 } from '../cql-encoding.ts';
+import { int64 } from '../cql-values.ts';
 import type { Row, Session } from '../sending/session.ts';
 import { createDayStatistics, gapsOf } from './days.ts';
 import { dayKey, type SensorKey, yearKey } from './keys.ts';

@@ -1,8 +1,8 @@
 import type { DeviceBytes, SensorBytes } from '../../../schema/ids.ts';
 import type { Series } from '../../../schema/packed/series.ts';
 import { unpackSamples } from '../../../schema/packed/unpack.ts';
-import { int64 } from '../cql-encoding.ts';
-import { createMessageRows } from '../measurements/rows.ts';
+import { int64 } from '../cql-values.ts';
+import { createMessageRows } from '../measurements/reads.ts';
 import type { Session } from '../sending/session.ts';
 import { dayKey, type SensorKey } from './keys.ts';
 

@@ -1,8 +1,7 @@
 import { digestOf } from '../../../schema/packed/pack.ts';
 import type { HourStatistics } from '../../../schema/packed/statistics.ts';
-import { float64, int32, int64 } from '../cql-encoding.ts';
+import { float64, int32, int64, writeTimestamp } from '../cql-values.ts';
 import type { Session } from '../sending/session.ts';
-import { writeTimestamp } from '../write-timestamps.ts';
 import { createDayStatistics } from './days.ts';
 import { dayKey, type SensorKey, yearKey } from './keys.ts';
 

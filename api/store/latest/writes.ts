@@ -3,20 +3,21 @@ import type { DeviceBytes, SensorBytes } from '../../../schema/ids.ts';
 import { writeBytes } from '../../../schema/packed/pack.ts';
 import { greaterValue } from '../../../schema/packed/series.ts';
 import { DAY_MS, MAX_ENTRIES_PER_GROUP_COMMIT, MAX_ENTRIES_PER_MESSAGE } from '../../../schema/rules.ts';
-import { int32, int64 } from '../cql-encoding.ts';
-import { committed, isRefusal, Partition, PendingRow, PendingRows } from '../sending/pending-rows.ts';
-import { halvesOf } from '../sending/request-bounds.ts';
-import type { Retry } from '../sending/retry.ts';
-import type { Query, Session } from '../sending/session.ts';
 import {
   encodeStamp,
   greaterStamp,
+  int32,
+  int64,
   type Stamp,
   stampAfter,
   stampOf,
   writeTimestamp,
-} from '../write-timestamps.ts';
-import type { Newest } from './reads.ts';
+} from '../cql-values.ts';
+import type { Newest } from '../devices/latest-rows.ts';
+import { committed, isRefusal, Partition, PendingRow, PendingRows } from '../sending/pending-rows.ts';
+import { halvesOf } from '../sending/request-bounds.ts';
+import type { Retry } from '../sending/retry.ts';
+import type { Query, Session } from '../sending/session.ts';
 
 // Each entry of the map is a cell whose write timestamp is the time of the measurement. So the value with the newest measurement wins,
 // in whatever order values arrive. If two values have the same time, the database keeps the value with the greater bytes. The merging

@@ -11,7 +11,7 @@ import {
 import { digestOf } from '../../../schema/packed/pack.ts';
 import type { Numbers } from '../../../schema/packed/series.ts';
 import { bucketOf, HOUR_MS, MAX_BLOCK_BYTES } from '../../../schema/rules.ts';
-import { int64 } from '../cql-encoding.ts';
+import { int64 } from '../cql-values.ts';
 import type { Partition } from '../sending/pending-rows.ts';
 import type { Query } from '../sending/session.ts';
 

@@ -1,9 +1,10 @@
 import { JoinedCalls } from '../../../common/concurrency.ts';
 import { type DeviceBytes, type SensorBytes, uuidText } from '../../../schema/ids.ts';
+import { visitBlock } from '../../../schema/packed/block.ts';
 import { mergeSeries, type Series } from '../../../schema/packed/series.ts';
-import type { Session } from '../sending/session.ts';
-import { HourBlocks } from './hour-blocks.ts';
-import { allParts, createMessageRows, partsOfSensor } from './rows.ts';
+import { int32, int64 } from '../cql-values.ts';
+import type { Row, Session } from '../sending/session.ts';
+import { partOf } from './hours.ts';
 
 /**
  * `since` is rounded down to a multiple of this, in ms. Then reads for several sensors of a device have the
@@ -68,3 +69,121 @@ export function createSampleReads(session: Session) {
 }
 
 export type SampleReads = ReturnType<typeof createSampleReads>;
+
+const SELECT = {
+  name: 'read_hour',
+  cql: 'SELECT parts, samples FROM message WHERE device_id = ? AND bucket = ? AND part = ?',
+  // A message of 50 sensors is a row of 1 kB. Under load, waiting messages share rows of up to 32 KiB, but a device has
+  // only few such rows in an hour.
+  fetchSize: 500,
+};
+const SELECT_SINCE = {
+  ...SELECT,
+  name: 'read_hour_since',
+  cql: 'SELECT parts, samples FROM message WHERE device_id = ? AND bucket = ? AND part = ? AND ts >= ?',
+};
+const SELECT_PARTS = {
+  name: 'read_parts',
+  cql: 'SELECT parts, samples FROM message WHERE device_id = ? AND bucket = ? AND part = ? LIMIT 1',
+};
+
+/** A request reads rows of one partition: an hour of a device, and one part of its sensors if there are many. */
+export function createMessageRows(session: Session) {
+  /** The numbers of parts are in a static column of part 0, which each row contains. If no row was found, the column is read alone. */
+  const partsOf = async (rows: Row[], key: unknown[], part: number) =>
+    partsIn(rows.length > 0 || part > 0 ? rows : await session.all(SELECT_PARTS, key));
+
+  return {
+    /**
+     * @param since epoch ms: rows whose samples are all earlier may be left out
+     * @returns `parts`: each number of parts over which sensors of the hour were spread; only part 0 has these numbers
+     */
+    async read(
+      device: DeviceBytes,
+      bucket: number,
+      part: number,
+      since: number = bucket,
+    ): Promise<{ blocks: Buffer[]; parts: number[] }> {
+      const key = [device, int64(bucket), int32(part)];
+      const rows =
+        since > bucket
+          ? await session.all(SELECT_SINCE, [...key, int64(since)])
+          : await session.all(SELECT, key);
+      return {
+        blocks: blocksOf(rows),
+        parts: since > bucket ? await partsOf(rows, key, part) : partsIn(rows),
+      };
+    },
+
+    async page(
+      device: DeviceBytes,
+      bucket: number,
+      part: number,
+      after?: string,
+    ): Promise<{ blocks: Buffer[]; parts: number[]; next: string | undefined }> {
+      const { rows, next } = await session.page(SELECT, [device, int64(bucket), int32(part)], after);
+      return { blocks: blocksOf(rows), parts: partsIn(rows), next };
+    },
+  };
+}
+
+const partsIn = ([first]: Row[]): number[] => first?.['parts'] ?? [];
+
+/** A partition that has only the static column is returned as one row without samples. */
+const blocksOf = (rows: Row[]): Buffer[] => rows.map((row) => row['samples']).filter((blob) => blob !== null);
+
+/** Parts that may have samples of the sensor, in addition to part 0. */
+export const partsOfSensor = (parts: number[], sensor: Uint8Array): number[] => [
+  ...new Set(parts.map((count) => partOf(sensor, count))),
+];
+
+export const allParts = (parts: number[]): number[] =>
+  Array.from({ length: Math.max(0, ...parts) }, (_, index) => index + 1);
+
+/** Searches without an index. An index takes longer than a search, and more memory. */
+const SEARCHES = 3;
+
+/** Several callers may share the blocks that a read of one hour of a device found. */
+export class HourBlocks {
+  #bucket;
+  #blocks;
+  #index: Map<string, Array<() => Series>> | null = null;
+  #searches = 0;
+
+  constructor(bucket: number, blocks: Buffer[]) {
+    this.#bucket = bucket;
+    this.#blocks = blocks;
+  }
+
+  /**
+   * @returns one sorted series for each block that has samples of the sensor
+   * @throws {RangeError} when one of the Buffers is not an encoded block of samples of one hour
+   */
+  samplesOf(sensor: SensorBytes): Series[] {
+    if (this.#searches++ >= SEARCHES)
+      return (this.bySensor().get(sensor.toString('latin1')) ?? []).map((series) => series());
+    const found: Series[] = [];
+    this.#visit((id, series) => {
+      if (sensor.equals(id)) found.push(series());
+    });
+    return found;
+  }
+
+  /** @returns functions that read a block, by sensor id as latin1 text @throws {RangeError} as `samplesOf` */
+  bySensor(): Map<string, Array<() => Series>> {
+    if (this.#index) return this.#index;
+    const sensors: Map<string, Array<() => Series>> = new Map();
+    this.#visit((id, series) => {
+      const key = id.toString('latin1');
+      const list = sensors.get(key);
+      if (list) list.push(series);
+      else sensors.set(key, [series]);
+    });
+    this.#index = sensors;
+    return sensors;
+  }
+
+  #visit(visit: Parameters<typeof visitBlock>[2]) {
+    for (const blob of this.#blocks) visitBlock(this.#bucket, blob, visit);
+  }
+}

@@ -12,7 +12,7 @@ import {
   partsFor,
   SERIES_BYTES,
 } from '../../../schema/rules.ts';
-import { int32, int64 } from '../cql-encoding.ts';
+import { int32, int64 } from '../cql-values.ts';
 import { isRefusal, Partition, PendingRow, PendingRows } from '../sending/pending-rows.ts';
 import type { Retry } from '../sending/retry.ts';
 import type { Query, Session } from '../sending/session.ts';

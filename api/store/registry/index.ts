@@ -1,8 +1,7 @@
 import { MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.ts';
-import { int64 } from '../cql-encoding.ts';
-import { createNewestReads } from '../latest/reads.ts';
+import { encodeStamp, int64, type Stamp, writeTimestamp } from '../cql-values.ts';
+import { createNewestReads } from '../devices/latest-rows.ts';
 import type { Session } from '../sending/session.ts';
-import { encodeStamp, type Stamp, writeTimestamp } from '../write-timestamps.ts';
 import { type DeviceKey, type DeviceRow, deviceRow, type SensorRow, sensorRow } from './rows.ts';
 import { type PartitionWrite, sensorWrites } from './sensor-writes.ts';
 

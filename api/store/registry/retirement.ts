@@ -1,18 +1,18 @@
 import { uuidBytes } from '../../../schema/ids.ts';
 import { DAY_MS, MAX_SENSORS_PER_DEVICE, MAX_STATEMENTS_PER_BATCH } from '../../../schema/rules.ts';
-import { int64 } from '../cql-encoding.ts';
-import { createNewestReads } from '../latest/reads.ts';
-import { latestStamp } from '../latest/writes.ts';
-import type { Query, Row, Session } from '../sending/session.ts';
 import {
   encodeStamp,
   greaterStamp,
+  int64,
   msOfStamp,
   readStamp,
   type Stamp,
   stampOf,
   writeTimestamp,
-} from '../write-timestamps.ts';
+} from '../cql-values.ts';
+import { createNewestReads } from '../devices/latest-rows.ts';
+import { latestStamp } from '../latest/writes.ts';
+import type { Query, Row, Session } from '../sending/session.ts';
 import type { DeviceKey } from './rows.ts';
 
 const CONCURRENT_REQUESTS = 16;

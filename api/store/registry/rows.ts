@@ -1,7 +1,7 @@
 import { type DeviceBytes, uuidText } from '../../../schema/ids.ts';
-import type { Newest } from '../latest/reads.ts';
+import { greaterStamp, readStamp, type Stamp, stampOf } from '../cql-values.ts';
+import type { Newest } from '../devices/latest-rows.ts';
 import type { Row } from '../sending/session.ts';
-import { greaterStamp, readStamp, type Stamp, stampOf } from '../write-timestamps.ts';
 
 /** The first two columns of every registry key. `bytes`: the 16 bytes of the id */
 export type DeviceKey = { group: number; bytes: DeviceBytes };

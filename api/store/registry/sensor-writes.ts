@@ -1,7 +1,6 @@
 import type { SensorBytes } from '../../../schema/ids.ts';
 import { MAX_STATEMENTS_PER_BATCH } from '../../../schema/rules.ts';
-import { int32, int64 } from '../cql-encoding.ts';
-import { encodeStamp, type Stamp } from '../write-timestamps.ts';
+import { encodeStamp, int32, int64, type Stamp } from '../cql-values.ts';
 import type { DeviceKey } from './rows.ts';
 
 /** One request: rows of one partition of one table. */

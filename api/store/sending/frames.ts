@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import type { Client } from 'cassandra-driver';
 import { MillraceError } from '../../../common/errors.ts';
 import { writeBytes } from '../../../schema/packed/pack.ts';
-import type { Stamp } from '../write-timestamps.ts';
+import type { Stamp } from '../cql-values.ts';
 import type { Query } from './session.ts';
 import { type CommitStamps, plainStamps } from './stamps.ts';
 

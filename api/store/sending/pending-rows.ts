@@ -1,7 +1,7 @@
 import { MillraceError } from '../../../common/errors.ts';
+import { routingKey } from '../driver-policies.ts';
 import { halvesOf, isTimeout } from './request-bounds.ts';
 import type { Retry } from './retry.ts';
-import { routingKey } from './routing.ts';
 import type { Query, Session } from './session.ts';
 import type { Replicas } from './write-merger.ts';
 

@@ -74,7 +74,7 @@ export function createSession(
       await requests.timed(name, () => client.execute(cql, params));
     },
 
-    /** The rows belong to one partition of one table. @param routingKey see `routing.ts`; without it the driver computes one */
+    /** The rows belong to one partition of one table. @param routingKey see `routingKey`; without it the driver computes one */
     async writeBatch(name: string, queries: Query[], routingKey?: Buffer): Promise<void> {
       for (const request of requestsOf(queries)) await sendHalving(name, request, routingKey);
     },

@@ -1,5 +1,5 @@
 import type { Client } from 'cassandra-driver';
-import { readStamp, type Stamp, WriteTimestamps } from '../write-timestamps.ts';
+import { readStamp, type Stamp, WriteTimestamps } from '../cql-values.ts';
 import type { Session } from './session.ts';
 
 /** Gives each request of ingest its write timestamp. A feature may replace it, to follow the commits. */

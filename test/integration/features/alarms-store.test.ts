@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { createAlarmDeliveryStore } from '../../../api/features/alarms/store/deliveries.ts';
-import { int64 } from '../../../api/store/cql-encoding.ts';
+import { int64 } from '../../../api/store/cql-values.ts';
 import { bucketOf } from '../../../schema/rules.ts';
 import { deliveryOf, describeAlarmDeliveries } from '../../support/features/alarms/alarm-deliveries.ts';
 import { useStoredSystem } from '../../support/system/stored.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createSensorIndex } from '../../../api/store/devices/sensor-index.ts';
+import { createSensorIndex } from '../../../api/store/devices/latest-pages.ts';
 import { createSession } from '../../../api/store/sending/session.ts';
 import { readMetric } from '../../support/metrics.ts';
 import { useDevice, useTestSystem } from '../../support/system/use.ts';

@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { SENT_REQUESTS } from '../../../api/store/query-rule-tracker.ts';
+import { SENT_REQUESTS } from '../../../api/store/driver-policies.ts';
 import { useCleanUps } from '../../support/clean-ups.ts';
 import { startCqlWire } from '../../support/database/cql-wire.ts';
 import { sharedContactPoint, startTestEngine } from '../../support/database/engine.ts';

@@ -1,4 +1,4 @@
-import type { SentRequest } from '../../../api/store/query-rule-tracker.ts';
+import type { SentRequest } from '../../../api/store/driver-policies.ts';
 
 /** The data of a request that the rules check. Requests of one kind make one record. */
 export interface SentRecord {

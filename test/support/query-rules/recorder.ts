@@ -5,12 +5,12 @@
 import { subscribe } from 'node:diagnostics_channel';
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { SentRequest } from '../../../api/store/query-rule-tracker.ts';
+import type { SentRequest } from '../../../api/store/driver-policies.ts';
 import { recordOf } from './record.ts';
 import { RECORDS } from './recording.ts';
 
 /**
- * Equals `SENT_REQUESTS` of api/store/query-rule-tracker.ts. An import of that file would load the driver. Small processes load this
+ * Equals `SENT_REQUESTS` of api/store/driver-policies.ts. An import of that file would load the driver. Small processes load this
  * file too, such as a fake program, and the driver would take several times as long as all their other work.
  */
 const CHANNEL = 'millrace:cql:request';

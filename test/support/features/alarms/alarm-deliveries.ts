@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { createAlarmDeliveryStore, type Delivery } from '../../../../api/features/alarms/store/deliveries.ts';
-import { int64 } from '../../../../api/store/cql-encoding.ts';
+import { int64 } from '../../../../api/store/cql-values.ts';
 import { bucketOf, HOUR_MS } from '../../../../schema/rules.ts';
 import type { ContractSubject } from '../../store-contract/cells.ts';
 

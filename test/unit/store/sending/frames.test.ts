@@ -118,7 +118,7 @@ test.each(others)('Prepared Cassandra writes: $what: driver functions send the w
   const query = { query: 'INSERT', params: [value] };
   await write([query], routingKey);
   await write([query, query], routingKey);
-  // Blocks have write timestamps of their own: see cql-encoding.ts.
+  // Blocks have write timestamps of their own: see cql-values.ts.
   expect(sent).toEqual([
     ['execute', 'INSERT', [value], { routingKey, timestamp: expect.any(Number) }],
     ['batch', [query, query], { logged: false, routingKey, timestamp: expect.any(Number) }],

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import cassandra from 'cassandra-driver';
-import { BusyServerRetryPolicy } from '../../../api/store/driver-retry.ts';
+import { BusyServerRetryPolicy } from '../../../api/store/driver-policies.ts';
 
 const { errors, policies } = cassandra;
 const { retry, rethrow } = (

@@ -1,9 +1,35 @@
-/** Write timestamps. A time in ms where CQL expects µs would lose against every other write, so µs have a type of their own. */
-
 import type { Client } from 'cassandra-driver';
 import cassandra from 'cassandra-driver';
 import { MOST_CLOCK_DIFFERENCE_MS } from '../../schema/rules.ts';
-import { int64 } from './cql-encoding.ts';
+
+/**
+ * CQL encoding of numbers. The driver sends Buffers unchanged, while its own encoders look up
+ * the type of each value. So values are encoded here: in a batch of 60 rows a row takes 4.8 µs instead of 5.5 µs.
+ */
+
+/** @param number an integer of at most 53 bits @returns 8 bytes, big-endian: `bigint`, `timestamp` */
+export function int64(number: number): Buffer {
+  const bytes = Buffer.allocUnsafe(8);
+  bytes.writeInt32BE(Math.floor(number / 2 ** 32), 0);
+  bytes.writeUInt32BE(number >>> 0, 4);
+  return bytes;
+}
+
+/** @returns 8 bytes, big-endian: `double` */
+export function float64(number: number): Buffer {
+  const bytes = Buffer.allocUnsafe(8);
+  bytes.writeDoubleBE(number, 0);
+  return bytes;
+}
+
+/** @returns 4 bytes, big-endian: `int` */
+export function int32(number: number): Buffer {
+  const bytes = Buffer.allocUnsafe(4);
+  bytes.writeInt32BE(number, 0);
+  return bytes;
+}
+
+/** Write timestamps. A time in ms where CQL expects µs would lose against every other write, so µs have a type of their own. */
 
 const { timestampGeneration } = cassandra.policies;
 
@@ -57,3 +83,19 @@ export class WriteTimestamps extends timestampGeneration.MonotonicTimestampGener
     return this._lastDate ?? 0;
   }
 }
+
+const { types } = cassandra;
+
+/** UUID of version 1 (RFC 9562, section 5.1). Rows that belong to an instant have such ids. */
+const TIMEUUID = /^[0-9a-f]{8}-[0-9a-f]{4}-1[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+export const newTimeId = (ms: number): Buffer => types.TimeUuid.fromDate(new Date(ms)).getBuffer();
+
+/** @returns null: the text is no timeuuid */
+export const parseTimeId = (text: string): Buffer | null =>
+  TIMEUUID.test(text) ? types.TimeUuid.fromString(text).getBuffer() : null;
+
+export const timeOfId = (id: Buffer): number => new types.TimeUuid(id).getDate().getTime();
+
+/** Sorts before every id of this instant, and after every earlier id. */
+export const firstIdOf = (ms: number): Buffer => types.TimeUuid.min(new Date(ms), 0).getBuffer();

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { WriteTimestamps } from '../../../api/store/write-timestamps.ts';
+import { WriteTimestamps } from '../../../api/store/cql-values.ts';
 import { HOUR_MS, MOST_CLOCK_DIFFERENCE_MS } from '../../../schema/rules.ts';
 
 const NOW = Date.UTC(2026, 10, 22);
