@@ -24,8 +24,6 @@ test.each([
   ['iot/v1/my-desk', 'iot/v1/my-desk/measurements'],
   ['iot/v1/my-desk/data', 'iot/v1/my-desk/measurements'],
   ['IOT/v1/Ofen 3 % ü/status', 'iot/v1/Ofen 3 % ü/status'],
-  ['spbv1.0/plant/NDATA/edge-1', 'spBv1.0/plant/NDATA/edge-1'],
-  ['plant/DDATA/edge-1/press', 'spBv1.0/plant/DDATA/edge-1/press'],
 ])('Topic suggestion: %s: suggests %s', (topic, expected) => expect(suggestTopic(topic)).toBe(expected));
 
 test.each([
@@ -36,7 +34,7 @@ test.each([
   'iot/v1/measurements',
   'iot/v1//measurement',
   'iot/v1',
-  'spBv1.0/plant/NCMD/edge-1',
+  'spbv1.0/plant/NDATA/edge-1',
   '$SYS/dropped',
   'a/'.repeat(60),
   `iot/v1/${'x'.repeat(300)}/measurement`,

@@ -62,18 +62,12 @@ test('Queue of a device: two birth messages: one runs after the other, also if t
 
 const id = '3388eef7-0000-5000-8000-000000000000';
 const identity = { id, bytes: Buffer.alloc(16), name: null };
-const edge = 'plant/edge-1';
+const _edge = 'plant/edge-1';
 
 test.each([
   ['iot/v1/pump/birth', id, true],
   ['iot/v1/pump/measurements', id, false],
   ['iot/v1/pump/status', id, true],
-  ['spBv1.0/plant/NBIRTH/edge-1', edge, true],
-  ['spBv1.0/plant/DBIRTH/edge-1/press', edge, true],
-  ['spBv1.0/plant/NDEATH/edge-1', edge, true],
-  ['spBv1.0/plant/DDEATH/edge-1/press', edge, true],
-  ['spBv1.0/plant/NDATA/edge-1', edge, false],
-  ['spBv1.0/plant/DDATA/edge-1/press', edge, false],
 ])('Queue of a device: message on %s: queue key %s, later messages wait: %s', (topic, key, barrier) => {
   const parsed = parseTopic(topic) as Topic;
   expect([queueKeyOf(parsed, identity), isBarrier(parsed)]).toEqual([key, barrier]);
