@@ -3,14 +3,11 @@ import { tableFromIPC } from 'apache-arrow';
 import { parquetReadObjects } from 'hyparquet';
 import { identifyDevice } from '../../../schema/ids.ts';
 import { DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.ts';
-import { alignedOf } from '../../support/history/brute-force.ts';
 import type { Fate, Sample } from '../../support/history/index.ts';
 import { expectProblem, send } from '../../support/http/index.ts';
 import { useHistorySystem } from '../../support/system/history.ts';
 
 const BEGIN = dayOf(Date.now() - 60 * DAY_MS);
-const MINUTE_MS = 60_000;
-
 const world = useHistorySystem(BEGIN);
 const { clock } = world;
 
@@ -90,56 +87,6 @@ const asItem = ({ ts, count, ...row }: Record<string, unknown>): Record<string, 
   ts: new Date(Number(ts)).toISOString(),
   ...row,
   ...(count === undefined ? {} : { count: Number(count) }),
-});
-
-const ALL = ['avg', 'min', 'max', 'count', 'sum', 'first', 'last'];
-
-/** @returns edges of bins */
-function edgesOf({ from, to }: { from: number; to: number }, width: number): number[] {
-  const edges = [];
-  for (let at = Math.floor(from / width) * width; ; at += width) {
-    edges.push(at);
-    if (at >= to) return edges;
-  }
-}
-
-/** @param expected values of one aggregate; sums may differ in the last digits */
-function expectClose(given: number[], expected: (number | null)[]) {
-  expect(given).toHaveLength(expected.length);
-  for (const [index, value] of expected.entries()) {
-    if (value === null) expect(given[index]).toBeNull();
-    else
-      expect(Math.abs(Number(given[index]) - value)).toBeLessThanOrEqual(1e-9 * Math.max(1, Math.abs(value)));
-  }
-}
-
-describe('Query: columns', () => {
-  const whole = { from: BEGIN, to: BEGIN + 52 * HOUR_MS };
-  const cut = { from: BEGIN + 17 * MINUTE_MS + 11, to: BEGIN + 51 * HOUR_MS + 13 };
-
-  test.each(
-    [MINUTE_MS, 45 * MINUTE_MS, HOUR_MS, 90 * MINUTE_MS, 6 * HOUR_MS, DAY_MS].flatMap((width) => [
-      { width, range: whole },
-      { width, range: cut },
-    ]),
-  )(
-    'GET /query: step of $width ms from $range.from: aggregates equal those of a plain loop over all samples',
-    async ({ width, range }) => {
-      const { times, series } = await ask(
-        `site=North&from=${range.from}&to=${range.to}&step=${width}ms&aggregate=${ALL.join(',')}`,
-      );
-      const edges = edgesOf(range, width);
-      expect(times.map(Date.parse)).toEqual(edges.slice(0, -1));
-      expect(series.map(({ device }: { device: string }) => device)).toEqual(['pump-1', 'pump-2']);
-      for (const { device, sensor, unit, ...columns } of series) {
-        expect([sensor, unit]).toEqual(['s', DEVICES[device]?.unit]);
-        const expected = alignedOf(stored[device] ?? [], range, edges);
-        for (const name of ['min', 'max', 'count', 'first', 'last'])
-          expect(columns[name]).toEqual(expected[name]);
-        for (const name of ['sum', 'avg']) expectClose(columns[name], expected[name] ?? []);
-      }
-    },
-  );
 });
 
 describe('Query: rows', () => {
