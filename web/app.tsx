@@ -10,7 +10,7 @@ import streamWorker from './api/stream/worker.ts?worker&url';
 import type { Details } from './feature.ts';
 import { FEATURES } from './features/index.ts';
 import { Header, HeaderBar } from './kit/header.tsx';
-import { Notice, ProblemNotice } from './kit/notice.tsx';
+import { IncompleteLine, Notice, ProblemNotice } from './kit/notice.tsx';
 import { SignIn } from './kit/sign-in.tsx';
 import { FeaturesContext } from './kit/slots.tsx';
 import type { Route } from './routes.ts';
@@ -22,7 +22,6 @@ import { createVocabulary } from './state/lists.ts';
 import { Live, useFiguresAlone } from './state/live.ts';
 import { createPreferences, openStorage } from './state/preferences.ts';
 import { createSession, fetchWithSession } from './state/session.ts';
-import { createThresholdMemory } from './state/thresholds.ts';
 
 function App({ views }: { views: Views }) {
   const { router, session, live } = useServices();
@@ -64,7 +63,13 @@ function Loaded({ view, views, ...parts }: Route & { views: Views }) {
   const Component = useView(views, view);
   // Most views have no device or sensor in their address, so both are empty by default.
   const props = { device: '', sensor: '', ...parts };
-  return Component ? <Component {...props} /> : <Loading />;
+  if (!Component) return <Loading />;
+  return (
+    <>
+      {views.isIncomplete(view) && <IncompleteLine />}
+      <Component {...props} />
+    </>
+  );
 }
 
 /** @param path path of the view, or `sign-in` */
@@ -121,7 +126,6 @@ function useView(views: Views, name: string): ViewComponent | undefined {
   return views.get(name);
 }
 
-/** A view component, which receives the parameters of its address. */
 type ViewComponent = ComponentType<{ device: string; sensor: string }>;
 
 interface ViewModule {
@@ -184,12 +188,16 @@ async function asProblem(error: unknown, fetch: typeof globalThis.fetch): Promis
 function createViews({ fetch }: { fetch: typeof globalThis.fetch }) {
   const loaded = new Map<string, ViewComponent>([['not-found', NotFoundView]]);
   const details: Details[] = [];
+  let isComplete = true;
+  let detailsLoaded: Promise<void> | null = null;
 
+  /** Loads the details once, because a drawn view calls their hooks, whose number must not change. */
   async function loadDetails() {
-    const all = await Promise.all(
-      FEATURES.flatMap((feature) => (feature.details ? [feature.details()] : [])),
-    );
-    details.splice(0, details.length, ...all);
+    const answers = FEATURES.flatMap((feature) => (feature.details ? [feature.details()] : []));
+    for (const answer of await Promise.allSettled(answers)) {
+      if (answer.status === 'fulfilled') details.push(answer.value);
+      else isComplete = false;
+    }
   }
 
   /** @throws {Problem} code `unreachable`: the API does not answer; code `gone`: the API no longer serves the module */
@@ -197,7 +205,8 @@ function createViews({ fetch }: { fetch: typeof globalThis.fetch }) {
     const wanted = MODULES.get(name);
     if (!wanted || loaded.has(name)) return;
     try {
-      const [view] = await Promise.all([wanted.load(), wanted.hasDetails && loadDetails()]);
+      if (wanted.hasDetails) detailsLoaded ??= loadDetails();
+      const [view] = await Promise.all([wanted.load(), wanted.hasDetails && detailsLoaded]);
       loaded.set(name, view);
     } catch (error) {
       throw await asProblem(error, fetch);
@@ -206,8 +215,9 @@ function createViews({ fetch }: { fetch: typeof globalThis.fetch }) {
 
   return {
     load,
-    /** what features add to views that are loaded */
     details,
+    /** @returns whether the details of a feature are missing in the view */
+    isIncomplete: (name: string) => !isComplete && MODULES.get(name)?.hasDetails === true,
     /** @returns the component of the view; undefined until its module is loaded */
     get: (name: string): ViewComponent | undefined => loaded.get(name),
 
@@ -284,7 +294,6 @@ const services: Services = {
   }),
   router: createRouter({ window, pages: FEATURES.flatMap(({ name, page }) => (page ? [name] : [])) }),
   preferences: createPreferences({ storage: localStore, root: document.documentElement, tabs: window }),
-  thresholds: createThresholdMemory({ storage: localStore }),
   vocabulary: createVocabulary(),
   clock,
   storage: { browser: localStore, tab: openStorage(() => sessionStorage) },

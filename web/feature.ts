@@ -1,10 +1,11 @@
 import type { ComponentChildren, ComponentType, FunctionComponent } from 'preact';
 import type { Plugin } from 'uplot';
-import type { FleetInfo, LatestItem } from './api/types.ts';
+import type { DeviceInfo, FleetInfo, LatestItem } from './api/types.ts';
 import type { Faults, Judge } from './state/cells.ts';
 import type { FleetSensor } from './state/fleet.ts';
 import type { Matcher } from './state/lists.ts';
 import type { Outdated } from './state/sensor.ts';
+import type { Scale } from './units.ts';
 
 /** What a feature adds to the dashboard. Only `name` is required. */
 export interface Feature {
@@ -54,12 +55,12 @@ export interface Slots {
   missingDevice: { device: string };
   /** button next to the switch between the lists of the fleet */
   listAction: object;
-  /** hint above the first steps */
-  stepsHint: object;
+  /** button in the header */
+  headerAction: object;
+  /** below the message that no sensor has sent a value yet */
+  emptyFleet: object;
   /** how to get the account that the embedded broker demands */
   stepsAccount: object;
-  /** further way to bring measurements, below the first steps */
-  stepsMore: object;
   /** button below the chart of a sensor; names or ids */
   sensorButton: { device: string; sensor: string };
   /** links to files of the samples of a sensor; `range`: in epoch ms, `live`: it has no end */
@@ -105,7 +106,6 @@ export interface Judgment {
   describe: (sensor: Pick<FleetSensor, 'cellState' | 'sigmas'>) => string;
   /** texts while nothing stands out; `old`: no values arrive */
   calm: { old: string; textOf: (numbers: { sensors: number; judged: number }) => string };
-  /** legend of the colors of judged cells */
   Legend: ComponentType;
   /** @returns what a tile stands for; null: the wall has one cell for each sensor */
   groupingOf: (info: FleetInfo, filter: { type: string | null; site: string | null }) => Grouping | null;
@@ -127,9 +127,41 @@ export interface Details {
     note?: ComponentChildren;
     /** panel below the chart */
     panel?: ComponentChildren;
+    /** controls at the end of the panel of the chart of a sensor */
+    foot?: ComponentChildren;
   };
   /** text about the newest value of a sensor; the first feature that has one draws it */
   ValueNote?: ComponentType<ValueNoteProps>;
+  /** action on a device, next to its name */
+  DeviceAction?: ComponentType<{ device: DeviceInfo }>;
+  /** buttons below a chart, or below the charts of a device */
+  ChartActions?: ComponentType<ChartActionsProps>;
+  /** mark next to a sample or bin in a table of values */
+  SampleMark?: ComponentType<SampleMarkProps>;
+}
+
+export interface SampleMarkProps {
+  min: number;
+  max: number;
+  /** scale of the values; null: they are states or rates */
+  scale: Scale | null;
+}
+
+export interface ChartActionsProps {
+  name: string;
+  /** returns the lines within the window */
+  lines: () => DrawnLine[];
+  chart: { current: HTMLElement | null };
+  /** the only sensor of the chart, with the range of the address in epoch ms */
+  samples?: { device_id: string; sensor_id: string; range: ChartSubject['range'] } | null;
+}
+
+/** A line of a chart: samples or bins in columns, with times in epoch ms. */
+export interface DrawnLine {
+  device: string;
+  sensor: string;
+  unit: string | null;
+  shape: { ts: number[]; avg: (number | null)[]; min: number[]; max: number[]; count: number[] };
 }
 
 export interface ValueNoteProps {
@@ -140,14 +172,22 @@ export interface ValueNoteProps {
 }
 
 export interface ChartSubject {
-  /** ids of the devices */
   devices: readonly string[];
   /** the only sensor of the chart; null: there are several, or it is not known yet */
   sensor: { device_id: string; sensor_id: string } | null;
   /** the device of the page, if the view is the page of a device or sensor */
   device: { id: string; name: string } | null;
-  /** range of the address */
   range: { live: boolean; from: number; to: number };
   /** end of the shown window in epoch ms */
   at: number;
+  /** the signal of the only sensor */
+  signal?: SignalSubject | null;
+}
+
+export interface SignalSubject {
+  /** samples or bins within the window, as the sensor sends them */
+  sent: DrawnLine['shape'] & { stepMs: number | null };
+  unit: string | null;
+  /** scale of the drawn values; null: states or rates are drawn */
+  scale: Scale | null;
 }

@@ -88,10 +88,7 @@ export function formatBytes(bytes: number): string {
   return `${formatNumber(size, size < 10 && !Number.isInteger(size) ? 1 : 0)} ${unit}`;
 }
 
-/**
- * @param one noun in the singular, and `many` in the plural
- * @returns `1 sensor`, `12 sensors`, `2 processes`
- */
+/** @param one noun in the singular, and `many` in the plural @returns `1 sensor`, `12 sensors`, `2 processes` */
 export const formatCounted = (count: number, one: string, many: string = `${one}s`): string =>
   `${formatCount(count)} ${count === 1 ? one : many}`;
 
@@ -134,10 +131,7 @@ export type ZoneName = 'local' | 'utc' | `${string}/${string}`;
 /** The time zone in which times are shown. */
 export interface Zone {
   name: ZoneName;
-  /**
-   * @param ts time in epoch ms
-   * @returns offset of the zone from UTC in ms, positive in the east
-   */
+  /** @returns offset of the zone from UTC in ms, positive in the east */
   offsetAt: (ts: number) => number;
 }
 
@@ -196,54 +190,30 @@ export function isNamedZone(text: unknown): text is ZoneName {
   }
 }
 
-/**
- * @param ts time in epoch ms
- * @returns `14:03`
- */
+/** @returns `14:03` */
 export const formatClock = (ts: number, zone: Zone): string => fields(ts, zone).slice(11, 16);
 
-/**
- * @param ts time in epoch ms
- * @returns `14:03:21`
- */
+/** @returns `14:03:21` */
 export const formatTime = (ts: number, zone: Zone): string => fields(ts, zone).slice(11, 19);
 
-/**
- * @param ts time in epoch ms
- * @returns `14:03:21.250`
- */
+/** @returns `14:03:21.250` */
 export const formatTimeMs = (ts: number, zone: Zone): string => fields(ts, zone).slice(11, 23);
 
-/**
- * @param ts time in epoch ms
- * @returns `2026-11-21`
- */
+/** @returns `2026-11-21` */
 export const formatDate = (ts: number, zone: Zone): string => fields(ts, zone).slice(0, 10);
 
-/**
- * @param ts time in epoch ms
- * @returns `2026-11-21 14:03`
- */
+/** @returns `2026-11-21 14:03` */
 export const formatDateClock = (ts: number, zone: Zone): string =>
   `${formatDate(ts, zone)} ${formatClock(ts, zone)}`;
 
-/**
- * @param ts time in epoch ms
- * @returns `2026-11-21 14:03:21`
- */
+/** @returns `2026-11-21 14:03:21` */
 export const formatDateTime = (ts: number, zone: Zone): string =>
   fields(ts, zone).slice(0, 19).replace('T', ' ');
 
-/**
- * @param ts time in epoch ms
- * @returns `2026-11-21T14:03:21`, the value of a `datetime-local` field
- */
+/** @returns `2026-11-21T14:03:21`, the value of a `datetime-local` field */
 export const formatField = (ts: number, zone: Zone): string => fields(ts, zone).slice(0, 19);
 
-/**
- * @param text value of a `datetime-local` field
- * @returns time in epoch ms; null: the text is incomplete
- */
+/** @param text value of a `datetime-local` field @returns time in epoch ms; null: the text is incomplete */
 export function parseField(text: string, zone: Zone): number | null {
   // JavaScript reads a date with a time and no zone as local time.
   const isLocal = zone.name === 'local';
@@ -254,30 +224,18 @@ export function parseField(text: string, zone: Zone): number | null {
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
-/**
- * @param ts time in epoch ms
- * @returns `21 Nov`
- */
+/** @returns `21 Nov` */
 export const formatDay = (ts: number, zone: Zone): string =>
   `${Number(fields(ts, zone).slice(8, 10))} ${formatMonth(ts, zone)}`;
 
-/**
- * @param ts time in epoch ms
- * @returns `Nov`
- */
+/** @returns `Nov` */
 export const formatMonth = (ts: number, zone: Zone): string =>
   MONTHS[Number(fields(ts, zone).slice(5, 7)) - 1] ?? NOTHING;
 
-/**
- * @param ts time in epoch ms
- * @returns `2026`
- */
+/** @returns `2026` */
 export const formatYear = (ts: number, zone: Zone): string => fields(ts, zone).slice(0, 4);
 
-/**
- * @param ts time in epoch ms
- * @returns `UTC`, `UTC+1`, `UTC−3:30`
- */
+/** @returns `UTC`, `UTC+1`, `UTC−3:30` */
 export function formatZone(zone: Zone, ts: number): string {
   const minutes = Math.round(zone.offsetAt(ts) / 60_000);
   if (minutes === 0) return 'UTC';
@@ -328,10 +286,7 @@ const DURATIONS: [ms: number, unit: string][] = [
   [1000, 's'],
 ];
 
-/**
- * @param ms duration in ms
- * @returns the duration in its largest unit and the next smaller unit: `48 s`, `3 min 20 s`, `2 d 4 h`
- */
+/** @returns the duration in its largest unit and the next smaller unit: `48 s`, `3 min 20 s`, `2 d 4 h` */
 export function formatDuration(ms: number): string {
   const at = DURATIONS.findIndex(([size]) => ms >= size);
   const [size, unit] = DURATIONS[at] ?? [1, 'ms'];
@@ -341,10 +296,7 @@ export function formatDuration(ms: number): string {
   return rest > 0 ? `${whole} ${rest} ${lesserUnit}` : whole;
 }
 
-/**
- * @param offsetMs clock of a device minus clock of the server in ms, not 0
- * @returns `clock 3 d behind`
- */
+/** @param offsetMs clock of a device minus clock of the server in ms, not 0 @returns `clock 3 d behind` */
 export const clockWords = (offsetMs: number): string =>
   `clock ${formatDuration(Math.abs(offsetMs))} ${offsetMs < 0 ? 'behind' : 'ahead'}`;
 

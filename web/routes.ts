@@ -61,11 +61,7 @@ export function deviceHref(device: string, name?: string | null): string {
   return IN_PATHS.includes(part) ? `/?show=devices&name=${part}` : `/devices/${encodeURIComponent(part)}`;
 }
 
-/**
- * @param device device id
- * @param sensor sensor id
- * @param names names of device and sensor, which make the address readable
- */
+/** @param names names of device and sensor, which make the address readable */
 export function sensorHref(
   device: string,
   sensor: string,
@@ -162,11 +158,7 @@ export function createRouter({ window, pages }: { window: Window; pages: readonl
     place,
     routeOf: (path: string) => routeOf(path, pages),
     go,
-    /**
-     * Opens a page, so that Back later returns the focus to the opened cell.
-     *
-     * @param opened key of the cell
-     */
+    /** Opens a page, so that Back later returns the focus to the opened cell. @param opened key of the cell */
     open(href: string, opened: string) {
       window.history.replaceState({ ...window.history.state, opened }, '');
       go(href);

@@ -73,11 +73,7 @@ function namesOf(labels: Labels): [string, string] | null {
   return NAMES.find(([known]) => known.some((word) => words.has(word)))?.[1] ?? null;
 }
 
-/**
- * Returns the state name of a single value.
- *
- * @returns null: the value is no state
- */
+/** Returns the state name of a single value. @returns null: the value is no state */
 export const stateText = (labels: Labels, value: number | null): string | null =>
   value === 0 || value === 1 ? (namesOf(labels)?.[value] ?? null) : null;
 
@@ -118,9 +114,7 @@ export function statesOf({ min, max }: Pick<Signal, 'min' | 'max'>, labels: Labe
 
 /** A period of time in one state. */
 export interface StateBand {
-  /** start in epoch ms */
   from: number;
-  /** end in epoch ms */
   to: number;
   /** the state, or the lowest state of a bin */
   value: number;
@@ -157,10 +151,7 @@ export function stretchesOf(
   return stretches;
 }
 
-/**
- * @param values values of the samples, oldest first
- * @returns number of state changes
- */
+/** @returns number of state changes */
 export const changesOf = (values: number[]): number =>
   values.reduce((count, value, at) => count + Number(at > 0 && value !== values[at - 1]), 0);
 

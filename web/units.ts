@@ -4,7 +4,6 @@ import { stateText } from './states.ts';
 
 /** The conversion of sent values to shown values: `shown = value * factor + offset`. */
 export interface Scale {
-  /** unit of the shown values */
   unit: string;
   factor: number;
   offset: number;
@@ -15,10 +14,8 @@ export interface Scale {
 /** Quantities whose unit the user can choose. */
 export type Quantity = 'temperature' | 'pressure' | 'speed' | 'energy';
 
-/** The chosen unit of each quantity. Without a choice, values are shown as sent. */
 export type UnitChoices = Partial<Record<Quantity, string>>;
 
-/** @returns a scale that shows values as sent */
 export const plainScale = (unit: string | null): Scale => ({
   unit: formatUnit(unit),
   factor: 1,
@@ -88,10 +85,7 @@ const DAYS_FROM_MS = 2 * 86_400_000;
 const nameOf = (unit: string | null): string =>
   unit !== null && Object.hasOwn(ALIASES, unit) ? (ALIASES[unit] ?? '') : (unit ?? '');
 
-/**
- * @param unit unit as the sensor sends it
- * @returns null: the unit belongs to no quantity whose unit the user can choose
- */
+/** @returns null: the unit belongs to no quantity whose unit the user can choose */
 export function quantityOf(unit: string | null): Quantity | null {
   const name = nameOf(unit);
   const { prefixed, exponent } = splitUnit(name);
@@ -102,7 +96,6 @@ export function quantityOf(unit: string | null): Quantity | null {
   return (found?.[0] ?? null) as Quantity | null;
 }
 
-/** @returns the units that a user may choose */
 export const unitsOf = (quantity: Quantity): string[] => Object.keys(QUANTITIES[quantity]);
 
 /**
@@ -118,12 +111,7 @@ function splitUnit(unit: string): { prefixed: string; exponent: number } {
   return { prefixed: '', exponent: 0 };
 }
 
-/**
- * Returns the scale for the unit that the user chose.
- *
- * @param unit unit as the sensor sends it
- * @returns null: the user chose no unit
- */
+/** Returns the scale for the unit that the user chose. @returns null: the user chose no unit */
 function chosenScale(unit: string | null, choices: UnitChoices): Scale | null {
   const quantity = quantityOf(unit);
   const chosen = quantity && choices[quantity];
@@ -138,19 +126,15 @@ function chosenScale(unit: string | null, choices: UnitChoices): Scale | null {
 }
 
 /**
- * Returns the scale in which users type and read limits: the chosen unit without a prefix, because a prefix would depend on the
- * values.
- *
- * @param unit unit as the sensor sends it
+ * Returns the scale in which users type and read limits: the chosen unit without a prefix, because a prefix would depend on
+ * the values.
  */
 export const limitScale = (unit: string | null, choices: UnitChoices): Scale =>
   chosenScale(unit, choices) ?? plainScale(unit);
 
 /**
- * Returns the scale for a list of values: the chosen unit, otherwise the prefix that gives the largest value the fewest digits.
- *
- * @param unit unit as the sensor sends it
- * @param values values as the sensor sends them
+ * Returns the scale for a list of values: the chosen unit, otherwise the prefix that gives the largest value the fewest
+ * digits.
  */
 export function scaleFor(unit: string | null, values: Iterable<number>, choices: UnitChoices = {}): Scale {
   const chosen = chosenScale(unit, choices);
@@ -183,24 +167,17 @@ export function scaleFor(unit: string | null, values: Iterable<number>, choices:
   };
 }
 
-/**
- * @param longest longest duration in ms
- * @param ms length of the sent unit in ms
- */
+/** @param longest longest duration in ms @param ms length of the sent unit in ms */
 function durationScale(longest: number, ms: number): Scale {
   const [unit, size] = longest >= DAYS_FROM_MS ? ['d', 86_400_000] : ['h', 3_600_000];
   return { unit, factor: ms / size, offset: 0, timeMs: ms };
 }
 
-/** @returns whether values are shown as sent */
 export const isAsSent = ({ factor, offset }: Scale): boolean => factor === 1 && offset === 0;
 
 const EXACT = 1e-12;
 
-/**
- * @param value value as the sensor sends it
- * @returns value in the shown unit
- */
+/** @returns value in the shown unit */
 export function toShown({ factor, offset }: Scale, value: number): number {
   // A division by a whole number is more exact than a multiplication by its inverse.
   const divisor = Math.round(1 / factor);
@@ -226,7 +203,6 @@ export function readNumber(text: string | null): number | null {
 /** Returns the scale for differences, such as a change per second, which have no offset. */
 export const differenceScale = (scale: Scale): Scale => ({ ...scale, offset: 0 });
 
-/** Writes a measured value in the shown unit, without digits that are noise. */
 export const roundedText = (scale: Scale, sent: number): string =>
   `${Number(toShown(scale, sent).toPrecision(6))} ${scale.unit}`.trim();
 
@@ -245,7 +221,6 @@ function withoutNoise(value: number, size: number, digits: number): number {
   return Number(decimals < 0 ? value.toPrecision(digits) : value.toFixed(decimals)) + 0;
 }
 
-/** @returns the value in the unit that the sensor sends */
 export function toSent(scale: Scale, shown: number): number {
   if (isAsSent(scale)) return shown;
   const { factor, offset } = scale;
@@ -253,10 +228,7 @@ export function toSent(scale: Scale, shown: number): number {
   return withoutNoise((shown - offset) / factor, size, DIGITS.sent);
 }
 
-/**
- * @param sent limit in the unit that the sensor sends
- * @returns the limit as a user types it, without the unit
- */
+/** @param sent limit in the unit that the sensor sends @returns the limit as a user types it, without the unit */
 export function limitText(scale: Scale, sent: number): string {
   if (isAsSent(scale)) return String(sent);
   const size = Math.max(Math.abs(sent * scale.factor), Math.abs(scale.offset));
@@ -276,11 +248,7 @@ export function limitOf(scale: Scale, text: string, known?: number): number {
   return shown === null ? Number.NaN : toSent(scale, shown);
 }
 
-/**
- * Writes a single value with its unit as one text.
- *
- * @param shown value in the unit of the scale
- */
+/** Writes a single value with its unit as one text. @param shown value in the unit of the scale */
 export function shownText(scale: Scale, shown: number | null): string {
   if (shown === null || !Number.isFinite(shown)) return NOTHING;
   return scale.timeMs === null
@@ -293,10 +261,8 @@ const durationText = (ms: number): string => `${ms < 0 ? '−' : ''}${formatDura
 /**
  * Writes a single value and its unit.
  *
- * @param value value as the sensor sends it
- * @param unit unit as the sensor sends it
- * @param how `recent`: earlier values, which determine prefix and decimals; `decimals`: minimum number of decimals, for aligned
- *   values of a column
+ * @param how `recent`: earlier values, which determine prefix and decimals; `decimals`: minimum number of decimals, for
+ *   aligned values of a column
  */
 export function writeValue(
   value: number | null,

@@ -25,6 +25,7 @@ import { parquetFeature } from './parquet/index.ts';
 import { prometheusFeature } from './prometheus/index.ts';
 import { queryFeature } from './query/index.ts';
 import { rolesFeature } from './roles/index.ts';
+import { searchFeature } from './search/index.ts';
 import { sparkplugFeature } from './sparkplug/index.ts';
 
 /** A line switches its feature on. */
@@ -47,6 +48,7 @@ export const FEATURES: Feature[] = [
   prometheusFeature,
   queryFeature,
   rolesFeature,
+  searchFeature,
   sparkplugFeature,
 ];
 

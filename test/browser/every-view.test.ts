@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import type { Request, Route } from 'playwright-core';
 import { DEVICES, publishSmallFleet } from '../support/simulator/small-fleet.ts';
@@ -29,6 +29,11 @@ const VIEWS = [
 /** The pages of features, by name. The build lists them. */
 const PAGES: string[] = JSON.parse(
   readFileSync(new URL('../../dist/web/pages.json', import.meta.url), 'utf8'),
+);
+
+/** Files of the parts that features add to pages with charts. Each feature has one such file at most. */
+const DETAILS = readdirSync(new URL('../../dist/web/assets/', import.meta.url)).filter((name) =>
+  /^(?:bands|panel|note|buttons?|line)-.*\.js$/.test(name),
 );
 
 /** Queries with which a page shows more than without. */
@@ -262,3 +267,24 @@ test('Dashboard view: its JavaScript module loads slowly: the note Loading this 
   goOn();
   await page.getByRole('heading', { name: 'Pipeline' }).first().waitFor({ state: 'attached' });
 });
+
+test.each([
+  '/devices/collar-1',
+  '/devices/collar-1/sensors/ambient',
+  ...(PAGES.includes('compare') ? ['/compare'] : []),
+])(
+  'Dashboard page %s: a part that a feature adds cannot be loaded: the page is drawn without it, and Reload loads all',
+  async (path) => {
+    const { page } = dashboard;
+    const parts = DETAILS.map((name) => `**/assets/${name}`);
+    if (parts.length === 0) return;
+    for (const part of parts) await page.route(part, (route) => route.abort());
+    dashboard.expectComplaints(/net::ERR_FAILED/);
+    await openView(path);
+    await page.getByRole('alert').getByText('A part of this page could not be loaded.').waitFor();
+    for (const part of parts) await page.unroute(part);
+    await page.getByRole('button', { name: 'Reload' }).click();
+    await page.getByRole('alert').waitFor({ state: 'detached' });
+    await page.locator('main h1').first().waitFor({ state: 'attached' });
+  },
+);

@@ -15,13 +15,19 @@ const SHOWN = {
 const FRAME = ['app.tsx', 'kit/header.tsx', 'kit/navigation.tsx'];
 
 /** Elements with their first classes, and texts of headings, columns and controls. Styles, logic and data are no structure. */
-const ELEMENT = /<([a-z][a-z0-9]*)\s[^>]*?class="([^"]+)"/g;
+const ELEMENT = /<([a-z][a-z0-9]*|Table)\s[^>]*?class="([^"]+)"/g;
 const TEXT = /<(h[1-6]|th|label|button|legend|summary|a|dt)\b[^>]*>\s*([^<{}\s][^<{}]*?)\s*</g;
+
+/** A column of a table, or another thing with a label: its label and class. */
+const LABEL = /\blabel: '([^']+)'(?:,\s*class: '([^']+)')?/g;
 
 export function structureOf(source: string): string[] {
   const elements = [...source.matchAll(ELEMENT)].map(([, tag, name]) => `${tag}.${name}`);
   const texts = [...source.matchAll(TEXT)].map(([, tag, text]) => `${tag}: ${text?.replace(/\s+/g, ' ')}`);
-  return [...elements, ...texts];
+  const labels = [...source.matchAll(LABEL)].map(
+    ([, text, name]) => `label${name ? `.${name}` : ''}: ${text}`,
+  );
+  return [...elements, ...texts, ...labels];
 }
 
 async function componentsIn(path: string): Promise<string[]> {

@@ -10,17 +10,13 @@ import type {
   Page,
   Pipeline,
   Readiness,
-  SearchResults,
   SensorInfo,
   Series,
   StatsThen,
   UnwatchedTime,
 } from './types.ts';
 
-/**
- * @param id UUID or name
- * @returns the id or name, encoded as one segment of a path
- */
+/** @returns the id or name, encoded as one segment of a path */
 export const segment = (id: string): string => encodeURIComponent(id);
 
 export const sensorPath = (device: string, sensor: string) =>
@@ -48,7 +44,6 @@ export class Client {
     return new Client({ ...this.#options, limit });
   }
 
-  /** Reads the readiness of the API. This route needs no token. */
   async readiness(signal?: AbortSignal): Promise<Readiness> {
     return (await this.requests.request('/readyz', signal, { base: '' })).json();
   }
@@ -65,16 +60,10 @@ export class Client {
     return this.requests.get('/devices', query, signal);
   }
 
-  /** @returns search results, the best match first */
-  search(text: string, signal?: AbortSignal): Promise<SearchResults> {
-    return this.requests.get('/search', { q: text }, signal);
-  }
-
   device(device: string, signal?: AbortSignal): Promise<DeviceInfo> {
     return this.requests.get(`/devices/${segment(device)}`, {}, signal);
   }
 
-  /** @returns events, newest first */
   events(device: string, query: Query, signal?: AbortSignal): Promise<Page<DeviceEvent>> {
     return this.requests.get(`/devices/${segment(device)}/events`, query, signal);
   }
@@ -83,16 +72,10 @@ export class Client {
     return this.requests.get('/pipeline/unwatched', query, signal);
   }
 
-  /** Retires a device: removes it from the fleet. */
-  async retire(device: string, signal?: AbortSignal): Promise<void> {
-    await this.requests.requestOk(`/devices/${segment(device)}`, signal, { method: 'DELETE' });
-  }
-
   sensor(device: string, sensor: string, signal?: AbortSignal): Promise<SensorInfo & { device_id: string }> {
     return this.requests.get(sensorPath(device, sensor), {}, signal);
   }
 
-  /** @returns samples, newest first */
   measurements(
     device: string,
     sensor: string,

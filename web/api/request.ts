@@ -89,7 +89,6 @@ export async function readProblem(response: Response): Promise<Problem> {
   });
 }
 
-/** The reason why a request failed, as text for users. */
 export class Problem extends Error {
   readonly detail: string;
   readonly code: string;
@@ -190,7 +189,6 @@ const invalidAddress: (detail: string) => ProblemWords = (detail) => ({
   advice: detail,
 });
 
-/** @returns title and advice of a problem in one line */
 export function problemText(error: unknown): string {
   const { title, advice } = problemWords(toProblem(error));
   return advice ? `${title}. ${advice}` : `${title}.`;

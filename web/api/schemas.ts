@@ -76,21 +76,6 @@ export interface UnwatchedTime {
   /** Items up to this length may be missing: two and a half heartbeats (25,000), or more if the range has too many items. */
   left_out_ms: number;
 }
-export interface SearchResults {
-  items: SearchResult[];
-  /** Whether there are more results than `limit`. */
-  more: boolean;
-}
-/** A site, a device or a sensor. `name` is the id if it has no name. `device` is the name of the device. Members that do not apply are null. */
-export interface SearchResult {
-  kind: 'site' | 'device' | 'sensor';
-  name: string;
-  device_id: string | null;
-  sensor_id: string | null;
-  device: string | null;
-  type: string | null;
-  site: string | null;
-}
 export interface Fleet {
   devices: {
     online: number;

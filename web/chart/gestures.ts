@@ -10,7 +10,6 @@ const WHEEL_FACTOR = 0.0025;
 /** Height of a line in pixels, for mouse wheels that report lines. */
 const LINE_PX = 16;
 
-/** The window that the gestures move, and the callbacks for its changes. */
 interface GestureHandlers {
   current: () => Window;
   bounds: () => Bounds;

@@ -9,9 +9,6 @@ import {
   formatTimeMs,
   formatYear,
 } from '../format.ts';
-import type { Thresholds } from '../state/thresholds.ts';
-import { withThresholds } from '../state/thresholds.ts';
-import { drawThresholds } from './marks.ts';
 import { loneEntries } from './shape.ts';
 
 /**
@@ -46,28 +43,20 @@ export const chartFont = (color: (name: string) => string, ratio = 1): string =>
 /** Largest distance at which the cursor reads a point, in CSS pixels. */
 export const REACH = 10;
 
-/** The properties of the shown data that change the drawing. */
-interface ChartStyle {
-  /** whether the data are single samples, not bins */
-  isRaw: boolean;
-  thresholds: Thresholds;
-}
-
 export function chartOptions({
   host,
   zone,
   cursorKey,
-  look,
+  isRaw,
   entryUnder,
   onCursor,
   onPlot,
 }: {
-  /** the element whose custom properties give the colors */
   host: HTMLElement;
   zone: Zone;
-  /** key of linked charts; charts with equal keys move their cursors together */
   cursorKey: string | undefined;
-  look: () => ChartStyle;
+  /** returns whether the data are single samples, not bins */
+  isRaw: () => boolean;
   /** returns the column entry that the cursor selects */
   entryUnder: (ts: number, reachMs: number) => number | null;
   /** receives the column entry under the cursor and its time; null: the cursor is outside of the chart */
@@ -88,13 +77,13 @@ export function chartOptions({
     select: { show: true, left: 0, top: 0, width: 0, height: 0 },
     scales: {
       x: { time: true, auto: false },
-      y: { range: (_chart, min, max) => comfortableRange(min, max, look().thresholds) },
+      y: { range: (_chart, min, max) => comfortableRange(min, max) },
     },
     series: [
       {},
       {
         stroke: color('--line'),
-        fill: () => (look().isRaw ? color('--line-area') : 'transparent'),
+        fill: () => (isRaw() ? color('--line-area') : 'transparent'),
         width: 1.5,
         points: {
           space: DOT_SPACE,
@@ -111,16 +100,7 @@ export function chartOptions({
     axes: axesOptions(color, zone),
     hooks: {
       setCursor: [(chart) => onCursor(chart.cursor.idxs?.[1] ?? null, timeUnder(chart))],
-      draw: [
-        (chart) => onPlot(edgesOf(chart)),
-        (chart) =>
-          drawThresholds(chart, look().thresholds, {
-            color: color('--warn'),
-            ground: color('--surface'),
-            font: chartFont(color, uPlot.pxRatio),
-            ratio: uPlot.pxRatio,
-          }),
-      ],
+      draw: [(chart) => onPlot(edgesOf(chart))],
     },
   };
 }
@@ -233,11 +213,7 @@ function axesOptions(color: (name: string) => string, zone: Zone): uPlot.Axis[] 
   ];
 }
 
-/**
- * @param labels labels of the ticks of an axis
- * @param scale factor by which text is larger than usual
- * @returns width of the axis in CSS pixels
- */
+/** @param scale factor by which text is larger than usual @returns width of the axis in CSS pixels */
 export const widthOfLabels = (labels: string[] | null, scale: number): number =>
   Math.max(0, ...(labels ?? []).map((label) => label.length * DIGIT_WIDTH * scale + 16));
 
@@ -260,10 +236,7 @@ export function createGutter() {
     /** @param chart chart that is redrawn when the width changes */
     add: (chart: uPlot) => void charts.add(chart),
     remove: (chart: uPlot) => void charts.delete(chart),
-    /**
-     * @param labels labels of the value axis of a chart
-     * @returns the common width in CSS pixels
-     */
+    /** @param labels labels of the value axis of a chart @returns the common width in CSS pixels */
     sizeFor(chart: uPlot, labels: string[] | null): number {
       const needed = widthOfLabels(labels, textScale(colorsOf(chart.root)));
       if (needed > width) {
@@ -318,9 +291,8 @@ export function colorsOf(host: HTMLElement): (name: string) => string {
  * Returns the value range with margins. A constant value lies in the middle of a range of one unit. For large values, the range
  * is a five-hundredth of the value.
  */
-function comfortableRange(min: number | null, max: number | null, thresholds: Thresholds): [number, number] {
-  if (min === null || max === null) return [0, 1];
-  const [low, high] = withThresholds(min, max, thresholds);
+function comfortableRange(low: number | null, high: number | null): [number, number] {
+  if (low === null || high === null) return [0, 1];
   const size = Math.max(Math.abs(low), Math.abs(high));
   const air = high > low ? (high - low) * 0.12 : Math.max(0.5, size / 1000);
   const least = size * 1e-13;
@@ -334,9 +306,6 @@ const MONTH_MS = 28 * DAY_MS;
 
 /**
  * Returns the labels of a time axis: the time of each tick and, in a second line where it changes, the day or year.
- *
- * @param ticks times in epoch ms
- * @param stepMs time between two ticks in ms
  */
 export function timeLabels(ticks: number[], stepMs: number, zone: Zone): string[] {
   const { fine, coarse } = formatsFor(stepMs);

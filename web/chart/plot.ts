@@ -11,10 +11,7 @@ import { lengthOf, pan, zoomStep } from './window.ts';
 /** The input of the drawing library: the data columns and the window. */
 type Shown = { picture: Drawn; window: Window };
 
-/**
- * @param entry index in the columns
- * @returns index in the shape; null: `entry` is null or a gap
- */
+/** @returns index in the shape; null: `entry` is null or a gap */
 export function shapeIndexOf({ places }: Drawn, entry: number | null): number | null {
   const place = entry === null ? -1 : (places[entry] ?? -1);
   return place === -1 ? null : place;
@@ -22,9 +19,9 @@ export function shapeIndexOf({ places }: Drawn, entry: number | null): number | 
 
 /**
  * Finds the column entry at the cursor that keys moved. uPlot stores only the pixel of a cursor. If several entries share a
- * pixel, a cursor by pixel could not pass the first of these entries. In a live window, the pixel stays while the samples move.
+ * pixel, a cursor by pixel could not pass the first of these entries. In a live window, the pixel stays while the samples
+ * move.
  *
- * @param ts time of the cursor in epoch ms
  * @returns index of the nearest entry in the columns
  */
 export function entryNear({ columns: [x] }: Drawn, ts: number): number {
@@ -34,10 +31,9 @@ export function entryNear({ columns: [x] }: Drawn, ts: number): number {
 }
 
 /**
- * Finds the column entry that the cursor selects: the nearest entry, unless the cursor lies in a gap and farther than `reachMs`
- * from that entry.
+ * Finds the column entry that the cursor selects: the nearest entry, unless the cursor lies in a gap and farther than
+ * `reachMs` from that entry.
  *
- * @param ts time of the cursor in epoch ms
  * @param reachMs distance in ms up to which a cursor in a gap selects a sample or the middle of a bin
  * @returns index in the columns; null: no sample is there
  */
@@ -72,11 +68,7 @@ function moveCursor(chart: uPlot, ts: number | null) {
   setCursor({ left, top: ts === null ? -10 : chart.over.clientHeight / 2 }, true, true);
 }
 
-/**
- * Applies a key to the chart.
- *
- * @returns time in epoch ms to which the cursor must move
- */
+/** Applies a key to the chart. @returns time in epoch ms to which the cursor must move */
 export function press(
   event: KeyboardEvent,
   chart: uPlot,
@@ -285,12 +277,6 @@ export function useTimePlot({
 
   return {
     announcement,
-    /** Draws the plot again after a change of values that the options read. */
-    redraw() {
-      if (!chart.current) return;
-      show(chart.current, { ...shown.current, walked: walked.current });
-      chart.current.redraw(false, true);
-    },
     /** Attributes of the element of the plot. */
     frame: {
       ref: host,

@@ -43,11 +43,7 @@ export function createReader(client: Client, { device_id, sensor_id }: Sensor, z
       return joinDays(await Promise.all(parts), range, zone);
     },
 
-    /**
-     * @param ts time in epoch ms
-     * @param days number of days before `ts`
-     * @returns start of that day in epoch ms
-     */
+    /** @param days number of days before `ts` @returns start of that day in epoch ms */
     dayBefore: (ts: number, days: number): number => startOfDay(ts, zone, -days),
 
     async samples(range: Range, signal: AbortSignal): Promise<Shape> {
@@ -76,9 +72,7 @@ const DEFAULT_INTERVAL_MS = 1000;
  * Returns the number of bins to request: about one bin per pixel. Long ranges use the stored hourly statistics, so their bins
  * are not narrower than an hour, unless the sensor is slow.
  *
- * @param lengthMs length of the range in ms
  * @param width width of the chart in CSS pixels
- * @param intervalMs time between two samples in ms, from the birth message
  */
 export function pointsFor(lengthMs: number, width: number, intervalMs: number | null): number {
   const fine = Math.min(Math.max(Math.round(width), POINTS.min), POINTS.max);
@@ -130,17 +124,10 @@ const DAILY_FROM_MS = 60 * DAY_MS;
 /** Maximum length in ms of a window with bins of whole days. A longer window has more days than one API answer has points. */
 const DAILY_TO_MS = 1990 * DAY_MS;
 
-/**
- * @param lengthMs length of a window in ms
- * @returns whether the bins of that window are whole days
- */
+/** @returns whether the bins of that window are whole days */
 export const isDaily = (lengthMs: number): boolean => lengthMs > DAILY_FROM_MS && lengthMs <= DAILY_TO_MS;
 
-/**
- * @param ts time in epoch ms
- * @param days number of days after the day of `ts`
- * @returns start of that day in epoch ms
- */
+/** @param days number of days after the day of `ts` @returns start of that day in epoch ms */
 export function startOfDay(ts: number, zone: Zone, days: number = 0): number {
   if (zone.name === 'local') {
     const date = new Date(ts);

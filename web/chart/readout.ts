@@ -1,6 +1,5 @@
 import type { Zone } from '../format.ts';
 import { formatDate, formatDateTime, formatNumber, formatTimeMs, formatUnit } from '../format.ts';
-import type { Thresholds } from '../state/thresholds.ts';
 import type { Labels, StateNames } from '../states.ts';
 import { statesOf } from '../states.ts';
 import type { Scale, UnitChoices } from '../units.ts';
@@ -16,13 +15,7 @@ export interface PointWords {
   band: string;
 }
 
-/**
- * Returns the text of a point of a chart.
- *
- * @param unit unit of the values of the shape
- * @param states names of the states
- * @returns null: the point no longer exists
- */
+/** Returns the text of a point of a chart. @returns null: the point no longer exists */
 export function pointWords(
   shape: Shape,
   place: number,
@@ -59,27 +52,21 @@ function stateWords(
   return { when, value: `${states(low)} to ${states(high)}`, band };
 }
 
-/**
- * @param ts time in epoch ms
- * @returns text for a time without a sample
- */
+/** @returns text for a time without a sample */
 export const noSampleWords = (ts: number, zone: Zone): PointWords => ({
   when: formatDateTime(ts, zone),
   value: 'no sample here',
   band: '',
 });
 
-/** @returns the text of a point as one line, for screen readers */
 export const inOneLine = (words: PointWords | null): string =>
   words === null ? '' : [words.value, words.band, words.when].filter(Boolean).join(', ');
 
-/** The values of a chart at an instant. */
 export type Reading = { avg: number | null; min: number; max: number; isRaw: boolean };
 
 /**
  * Finds the values of the sample or bin that is nearest to an instant.
  *
- * @param ts time in epoch ms
  * @param reachMs maximum distance in ms of a sample, or of the middle of a bin
  * @returns null: no sample or bin is near
  */
@@ -97,7 +84,6 @@ export function readingAt(shape: Shape, ts: number, reachMs: number): Reading | 
   };
 }
 
-/** @returns names of the states of a sample or bin */
 export const stateAt = ({ min, max }: Pick<Reading, 'min' | 'max'>, states: StateNames): string =>
   min === max ? states(min) : `${states(min)} to ${states(max)}`;
 
@@ -136,7 +122,6 @@ export function statisticsOf({ ts, min, avg, max, count }: Shape): Statistics {
 
 /** A signal in its drawn form: in a suitable unit, as states, or as the rate of a counter. */
 export interface Presented {
-  /** the shape with its values in `scale` */
   shape: Shape;
   scale: Scale;
   /** scale of the samples; it differs from `scale` if `shape` has the rates of a counter, which have another unit */
@@ -152,8 +137,6 @@ export interface Presented {
 /**
  * Converts a shape to the form in which it is drawn.
  *
- * @param shape shape as the API returned it
- * @param labels labels of the sensor
  * @param how `asRate`: if the signal is a counter, its rate is drawn
  */
 export function present(
@@ -195,12 +178,6 @@ export function inScale(shape: Shape, scale: Scale): Shape {
   };
 }
 
-/** Converts thresholds in the same way as values, so that a value equal to a threshold is not over the threshold. */
-export const thresholdsIn = ({ low, high }: Thresholds, scale: Scale): Thresholds => ({
-  low: low === null ? null : toShown(scale, low),
-  high: high === null ? null : toShown(scale, high),
-});
-
 /** Minimum number of points of a counter. With fewer points, a signal may rise by chance, and counts as no counter. */
 const LEAST_POINTS = 8;
 /** Maximum share of steps at which a counter restarts. With more restarts, the signal counts as no counter. */
@@ -209,8 +186,6 @@ const RESTARTS = 0.05;
 /**
  * Finds whether a signal is a counter: the values are never negative, and never decrease unless the counter restarted near
  * zero.
- *
- * @param unit unit as the sensor sends it
  */
 export function isCounter({ min, max }: Shape, unit: string | null): boolean {
   const quantity = quantityOf(unit);
@@ -244,7 +219,6 @@ const PER: [unit: string, ms: number][] = [
  * power.
  *
  * @param shape shape of a counter
- * @param unit unit as the sensor sends it
  */
 export function rateOf(shape: Shape, unit: string | null): { shape: Shape; unit: string } {
   const { ts, max } = shape;

@@ -115,11 +115,7 @@ export function join(shape: Shape, tail: Shape): Shape {
   };
 }
 
-/**
- * Combines the bins of a shape into wider bins.
- *
- * @param stepMs a multiple of the bin width of the shape
- */
+/** Combines the bins of a shape into wider bins. @param stepMs a multiple of the bin width of the shape */
 export function coarsen(shape: Shape, stepMs: number): Shape {
   const wide = { ...emptyShape(shape), stepMs };
   for (const [at, ts] of shape.ts.entries()) addBin(wide, Math.floor(ts / stepMs) * stepMs, shape, at);
@@ -168,11 +164,7 @@ export type Columns = [x: number[], avg: (number | null)[], max: (number | null)
 /** The data columns of a shape. `places`: index in the shape for each column entry; -1: the entry is a gap */
 export type Drawn = { columns: Columns; places: number[] };
 
-/**
- * Converts a shape to columns for uPlot. The line breaks where samples or bins are missing.
- *
- * @param intervalMs time between two samples in ms, from the birth message
- */
+/** Converts a shape to columns for uPlot. The line breaks where samples or bins are missing. */
 export function drawn(shape: Shape, intervalMs: number | null): Drawn {
   const isGap = gapFinder(shape, intervalMs);
   const columns: Columns = [[], [], [], []];

@@ -1,11 +1,9 @@
 import type { ComponentChildren } from 'preact';
-import { useCallback, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useCallback, useId, useMemo, useRef, useState } from 'preact/hooks';
 import type UPlot from 'uplot';
 import type { Plugin } from 'uplot';
 import { formatStep, formatUnit, hueOf } from '../format.ts';
 import { useServices } from '../state/hooks.ts';
-import type { Thresholds } from '../state/thresholds.ts';
-import { NO_THRESHOLDS } from '../state/thresholds.ts';
 import type { StateBand, StateNames } from '../states.ts';
 import { stretchesOf } from '../states.ts';
 import type { Edges } from './options.ts';
@@ -39,9 +37,7 @@ export function SignalChart({
 }: {
   name: string;
   type: string | null;
-  /** unit of the values of the shape */
   unit: string | null;
-  /** time between two samples in ms, from the birth message */
   intervalMs: number | null;
   shape: Shape;
   /** names of the states, if the shape has states, which are drawn as bands */
@@ -51,16 +47,10 @@ export function SignalChart({
   bounds: Bounds;
   onWindow: (next: Window, isSettled: boolean) => void;
   onReset: () => void;
-  /** receives the position of the plot */
   onPlot?: (edges: Edges) => void;
-  thresholds?: Thresholds;
-  /** key of linked charts; charts with equal keys move their cursors together */
   cursorKey?: string;
-  /** further plugins of the plot */
   plugins?: Plugin[];
-  /** content in front of the unit */
   title?: ComponentChildren;
-  /** content over an empty chart */
   children?: ComponentChildren;
 }) {
   const { preferences } = useServices();
@@ -164,7 +154,6 @@ const Readout = ({ words }: { words: PointWords | null }) =>
 interface StateSignal {
   shape: Shape;
   states: StateNames | null;
-  /** time between two samples in ms, from the birth message */
   intervalMs: number | null;
 }
 
@@ -260,10 +249,7 @@ function paintStretch(
   ctx.fillText(name, start, y - 9 * ratio);
 }
 
-/**
- * @param highest highest of all states
- * @returns opacity of the band of a state
- */
+/** @returns opacity of the band of a state */
 const strengthOf = (value: number, highest: number): number =>
   STRENGTH.low + (STRENGTH.high - STRENGTH.low) * (value / highest);
 
@@ -289,8 +275,6 @@ export function TimeChart(props: {
   onPlace: (place: number | null, ts: number | null) => void;
   /** text for screen readers about the point that the keyboard reached; the chart announces nothing else */
   inWords: (place: number) => string;
-  thresholds?: Thresholds;
-  /** key of linked charts; charts with equal keys move their cursors together */
   cursorKey?: string;
   plugins?: uPlot.Plugin[];
   /** receives the position of the plot after each drawing */
@@ -298,19 +282,19 @@ export function TimeChart(props: {
   /** id of the text that explains how to use the chart */
   describedBy?: string;
 }) {
-  const { label, shape, intervalMs, thresholds = NO_THRESHOLDS, cursorKey, plugins, describedBy } = props;
+  const { label, shape, intervalMs, cursorKey, plugins, describedBy } = props;
   const picture = useMemo(() => drawn(shape, intervalMs), [shape, intervalMs]);
-  const shown = useRef({ ...props, picture, thresholds });
-  shown.current = { ...props, picture, thresholds };
+  const shown = useRef({ ...props, picture });
+  shown.current = { ...props, picture };
 
-  const { frame, announcement, redraw } = useTimePlot({
+  const { frame, announcement } = useTimePlot({
     shown: shown.current,
     options: (element, zone, cursorAt) => ({
       ...chartOptions({
         host: element,
         zone,
         cursorKey,
-        look: () => ({ isRaw: shown.current.shape.stepMs === null, thresholds: shown.current.thresholds }),
+        isRaw: () => shown.current.shape.stepMs === null,
         entryUnder(ts, reachMs) {
           const { picture, shape } = shown.current;
           return entryUnder(picture, ts, Math.max(reachMs, (shape.stepMs ?? 0) / 2));
@@ -331,8 +315,6 @@ export function TimeChart(props: {
     },
     inputs: [cursorKey, plugins],
   });
-  // Thresholds may extend the value scale, which uPlot computes after the time scale.
-  useLayoutEffect(redraw, [thresholds.low, thresholds.high]);
 
   return (
     <>

@@ -126,7 +126,6 @@ const BINS_AGAIN = 3;
 interface FeedOptions {
   reader: Reader;
   window: Window;
-  /** maximum number of bins */
   points: number;
   /** returns the current end of a live window in epoch ms */
   end: () => number;

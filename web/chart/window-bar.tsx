@@ -125,9 +125,7 @@ function RangeForm({
   onChange,
   onLive,
 }: {
-  /** id of the form, to which its button refers */
   id: string;
-  /** the window at the time when the form was opened */
   window: Window;
   bounds: Bounds;
   onChange: (next: Window) => void;
@@ -231,7 +229,6 @@ function RelativeForm({
   onLive,
   onChange,
 }: {
-  /** current time in epoch ms */
   now: number;
   onLive: (ms: number) => void;
   onChange: (range: { from: number; to: number }) => void;
@@ -283,12 +280,7 @@ function RelativeForm({
   );
 }
 
-/**
- * Reads the typed range.
- *
- * @param now current time in epoch ms
- * @returns the range, or the reason why the range is invalid
- */
+/** Reads the typed range. @returns the range, or the reason why the range is invalid */
 function readRange(
   typed: { from: string; to: string },
   zone: Zone,

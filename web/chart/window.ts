@@ -8,7 +8,6 @@ export type Window = { live: boolean; from: number; to: number };
 export interface Bounds {
   /** start of the time that users can select, in epoch ms */
   earliest: number;
-  /** current time in epoch ms */
   now: number;
 }
 
@@ -21,10 +20,6 @@ const NEAR_NOW = 0.002;
 
 export const lengthOf = ({ from, to }: Window): number => to - from;
 
-/**
- * @param ms length of the window in ms
- * @param now current time in epoch ms
- */
 export const liveWindow = (ms: number, now: number): Window => ({ live: true, from: now - ms, to: now });
 
 /**
@@ -32,7 +27,6 @@ export const liveWindow = (ms: number, now: number): Window => ({ live: true, fr
  * gives a fixed window. Relative times such as `-1h` count from the time when the address was opened. A relative `from` alone,
  * or with `to=now`, gives a live window.
  *
- * @param now current time in epoch ms
  * @param openedAt time in epoch ms when the address was opened
  */
 export function readWindow(query: URLSearchParams, now: number, openedAt: number = now): Window {
@@ -68,7 +62,6 @@ export function settle({ from, to }: { from: number; to: number }, { earliest, n
  * time. A range that ends now or later gives a live window, which ends now.
  *
  * @param range range that begins before now
- * @param now current time in epoch ms
  */
 export function typedWindow({ from, to }: { from: number; to: number }, now: number): Window {
   if (to >= now) return liveWindow(Math.min(Math.max(now - from, NARROWEST_MS), LONGEST_MS), now);
@@ -146,10 +139,7 @@ export function parseAgo(text: string | null): number | null {
   return text?.startsWith('-') ? parseSpan(text.slice(1)) : null;
 }
 
-/**
- * @param ms length in ms, a whole number
- * @returns the length as text, in the largest unit that divides it
- */
+/** @returns the length as text, in the largest unit that divides it */
 export function writeSpan(ms: number): string {
   const units = ['y', 'd', 'h', 'm', 's'] as (keyof typeof UNITS_MS)[];
   const unit = units.find((unit) => ms % UNITS_MS[unit] === 0) ?? 'ms';
@@ -238,7 +228,6 @@ export function useWindow(newest: number | null, earliest: number = Number.POSIT
  * Returns the time when an address was opened, from which its relative times count. If they counted from now, each tick would
  * move the window, and the chart would be read again.
  *
- * @param now current time in epoch ms
  * @returns time in epoch ms when this range was opened
  */
 function useOpenedAt(query: URLSearchParams, now: number): number {

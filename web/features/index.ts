@@ -6,18 +6,28 @@ import { changesFeature } from './changes/index.ts';
 import { compareFeature } from './compare/index.ts';
 import { credentialsFeature } from './credentials/index.ts';
 import { deadLettersFeature } from './dead-letters/index.ts';
+import { downloadsFeature } from './downloads/index.ts';
 import { exportFeature } from './export/index.ts';
+import { firstStepsFeature } from './first-steps/index.ts';
 import { importFeature } from './import/index.ts';
+import { retireFeature } from './retire/index.ts';
+import { searchFeature } from './search/index.ts';
+import { thresholdsFeature } from './thresholds/index.ts';
 
 /** A line switches its feature on. Links and marks stand in this order. */
 export const FEATURES: Feature[] = [
   alarmsFeature,
   deadLettersFeature,
   compareFeature,
+  firstStepsFeature,
   importFeature,
   credentialsFeature,
   changesFeature,
   annotationsFeature,
   baselinesFeature,
   exportFeature,
+  downloadsFeature,
+  retireFeature,
+  searchFeature,
+  thresholdsFeature,
 ];

@@ -10,7 +10,6 @@ export function Choice<Value extends string>({
   value,
   onChange,
 }: {
-  /** name of the choice */
   legend: string;
   /** whether the name is visible; otherwise only screen readers know it */
   isTitled?: boolean;
@@ -47,11 +46,7 @@ const RESULTS: Record<'idle' | 'copied' | 'failed', string> = {
   failed: 'Select the text and copy it',
 };
 
-/**
- * Renders a button that copies a text to the clipboard.
- *
- * @param props `what`: name of the text, for screen readers
- */
+/** Renders a button that copies a text to the clipboard. @param props `what`: name of the text, for screen readers */
 export function CopyButton({ text, what }: { text: string; what: string }) {
   const [result, setResult] = useState<keyof typeof RESULTS>('idle');
   const button = useRef<HTMLButtonElement | null>(null);
@@ -88,7 +83,6 @@ export const Copyable = ({ text, what }: { text: string; what: string }) => (
   </div>
 );
 
-/** @returns whether the text was copied to the clipboard */
 export async function copyText(text: string, button: HTMLElement | null): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
@@ -127,15 +121,12 @@ export function Dialog({
   onClose,
   children,
 }: {
-  /** the question */
   title: string;
   /** the action is running, so the user cannot close the dialog */
   busy?: boolean;
   /** the dialog is wide enough for several columns */
   wide?: boolean;
-  /** is called when the user closes the dialog */
   onClose: () => void;
-  /** description of the action, and the buttons */
   children: ComponentChildren;
 }) {
   const dialog = useRef<HTMLDialogElement | null>(null);

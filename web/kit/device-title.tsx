@@ -18,7 +18,6 @@ export const DeviceTitle = ({
   name: string;
   /** null: not known yet */
   device: DeviceInfo | null;
-  /** the reason why the values of the page are old; null: the values are current */
   stale: Stale | null;
   /** buttons for actions on the device */
   children?: ComponentChildren;
@@ -79,11 +78,7 @@ function LastSeen({ device: { device_id, state, last_seen, sensors } }: { device
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/**
- * Renders the page of a device that does not exist.
- *
- * @param props `device`: id or name
- */
+/** Renders the page of a device that does not exist. */
 export function DeviceMissing({ device }: { device: string }) {
   const isName = !UUID.test(device);
   return (

@@ -20,16 +20,13 @@ export function Figure({
   children,
 }: {
   label: string;
-  /** the formatted number */
   value: string;
   unit?: string;
-  /** a second number, shown smaller */
   second?: string;
   secondUnit?: string;
   tone?: 'warn' | undefined;
   /** the figure is no longer updated */
   isOld?: boolean;
-  /** picture next to the value, usually a sparkline */
   children?: ComponentChildren;
 }) {
   return (
@@ -172,7 +169,6 @@ export function runsOf(points: Point[], least: number): Point[][] {
 export const typicalStep = (steps: number[], i: number) =>
   Math.max(middleOf(steps.slice(Math.max(0, i - AROUND), i)), middleOf(steps.slice(i + 1, i + 1 + AROUND)));
 
-/** @returns the median; 0 without steps */
 const middleOf = (steps: number[]): number =>
   steps.toSorted((a, b) => a - b)[Math.floor(steps.length / 2)] ?? 0;
 

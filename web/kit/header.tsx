@@ -3,12 +3,11 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { createZone, formatDateTime, formatZone, hasOwnZone, LOCAL } from '../format.ts';
 import { useServices } from '../state/hooks.ts';
-import { useMay } from '../state/session.ts';
 import { useVerdict } from '../state/verdict.ts';
 import { Choice } from './controls.tsx';
 import { RACE, WHEEL } from './mark.ts';
 import { Navigation, useCriticalMark, VerdictLabel, VerdictLine } from './navigation.tsx';
-import { Search } from './search.tsx';
+import { Slot } from './slots.tsx';
 import './header.css';
 import './page.css';
 import type { ZoneName } from '../format.ts';
@@ -23,7 +22,6 @@ const THEMES = [
 export function Header() {
   const { router } = useServices();
   const { view } = router.routeOf(router.place.value.path);
-  const mayRead = useMay('read');
   const verdict = useVerdict();
   useCriticalMark(verdict.level === 'critical');
   useBeginning();
@@ -34,7 +32,7 @@ export function Header() {
       status={<Connection verdict={verdict} />}
       line={view !== 'pipeline' && <VerdictLine verdict={verdict} />}
     >
-      {mayRead && <Search />}
+      <Slot name="headerAction" />
     </HeaderBar>
   );
 }
@@ -114,7 +112,6 @@ export function HeaderBar({
   status?: ComponentChildren;
   /** content of a line below everything else in the header */
   line?: ComponentChildren;
-  /** further controls of the header */
   children?: ComponentChildren;
 }) {
   return (
@@ -153,7 +150,6 @@ function zones(chosen: ZoneName, own: string): Parameters<typeof Choice<ZoneName
   ];
 }
 
-/** @returns the city of a zone: `New York` for `America/New_York` */
 const cityOf = (zone: ZoneName): string => (zone.split('/').at(-1) ?? zone).replaceAll('_', ' ');
 
 const WORDS = {
@@ -174,7 +170,6 @@ function Connection({ verdict }: { verdict: Verdict }) {
   return <VerdictLabel verdict={{ ...verdict, label, headline: title }} status={status} />;
 }
 
-/** Renders the logo: a mill wheel over a mill race. */
 function Logo() {
   return (
     <svg class="logo" viewBox="0 0 24 24" width="26" height="26" aria-hidden="true">

@@ -1,10 +1,8 @@
 import { useEffect, useId, useState } from 'preact/hooks';
 import { formatCount, formatCounted } from '../format.ts';
 import { useServices } from '../state/hooks.ts';
-import { sortText } from '../state/lists.ts';
 import { useFeaturePages } from './slots.tsx';
 import './tables.css';
-import type { Sorting } from '../state/lists.ts';
 
 /**
  * Renders links to the lists of the fleet: sensors, devices, and those of features. The links keep a chosen site.
@@ -92,52 +90,6 @@ export function FilterField({
         </datalist>
       )}
     </div>
-  );
-}
-
-/**
- * Renders a column head that sorts the list over all its pages: the first press ascending, the second descending. The address
- * keeps the sorting. An unsorted list has plain heads.
- */
-export function SortHeader({
-  label,
-  by,
-  sorting,
-  class: name,
-}: {
-  label: string;
-  /** name of the column in the address */
-  by: string;
-  sorting: Sorting;
-  class?: string;
-}) {
-  const { router } = useServices();
-  if (sorting.by === '')
-    return (
-      <th scope="col" class={name}>
-        {label}
-      </th>
-    );
-  const isSorted = sorting.by === by;
-  const next = sortText({ by, down: isSorted && !sorting.down });
-  const sort = () =>
-    router.changeQuery(
-      { sort: next, page: null },
-      { replace: true, pageCursors: router.place.peek().pageCursors },
-    );
-  return (
-    <th
-      scope="col"
-      class={name}
-      aria-sort={isSorted ? (sorting.down ? 'descending' : 'ascending') : undefined}
-    >
-      <button type="button" class="sort" title="Sort by this" onClick={sort}>
-        {label}
-        <svg class="sort-mark" viewBox="0 0 8 8" aria-hidden="true">
-          <path d={sorting.down ? 'M1 2.5 4 6 7 2.5' : 'M1 5.5 4 2 7 5.5'} />
-        </svg>
-      </button>
-    </th>
   );
 }
 

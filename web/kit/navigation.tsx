@@ -39,8 +39,11 @@ export const Count = ({
  * @param props `view`: the shown view; `level`: level of the verdict on the installation
  */
 export function Navigation({ view, level = 'good' }: { view: string; level?: Level }) {
+  const { scopes } = useServices().session.state.value;
   const all = useFeaturePages();
-  const pages = all.filter(({ place }) => place === 'navigation');
+  const pages = all.filter(
+    ({ place, scope }) => place === 'navigation' && (!scope || scopes.includes(scope)),
+  );
   const isOfFleet = [
     'device',
     'sensor',
@@ -48,7 +51,6 @@ export function Navigation({ view, level = 'good' }: { view: string; level?: Lev
   ];
   const current = (isHere: boolean) => (isHere ? 'page' : undefined);
   const nav = useRef<HTMLElement | null>(null);
-  // The links depend on the scopes, which arrive after the first drawing.
   const more = useMore(nav, [view, ...pages.map(({ name }) => name)].join(' '));
   return (
     <nav class="navigation" aria-label="Views" ref={nav}>
@@ -76,15 +78,13 @@ export function Navigation({ view, level = 'good' }: { view: string; level?: Lev
   );
 }
 
-/** Renders the link to the page of a feature, for users who may see the page. */
-function PageLink({ name, label, scope, Badge, Link, isHere }: Page & { isHere: boolean }) {
-  const may = useMay(scope ?? 'read');
+function PageLink({ name, label, Badge, Link, isHere }: Page & { isHere: boolean }) {
+  const mayRead = useMay('read');
   if (Link) return <Link isHere={isHere} />;
-  if (scope && !may) return null;
   return (
     <a href={`/${name}`} aria-current={isHere ? 'page' : undefined}>
       {label}
-      {may && Badge && <Badge />}
+      {mayRead && Badge && <Badge />}
     </a>
   );
 }
@@ -190,7 +190,6 @@ export function VerdictLine({
   );
 }
 
-/** Returns a sentence with the time of the shown values while no values arrive. */
 export function useAgeOfValues(): string {
   const { preferences } = useServices();
   const stale = useStale();
@@ -200,7 +199,6 @@ export function useAgeOfValues(): string {
 /** Renders the verdict for pages without a visible header, such as a full screen. */
 export const OwnVerdictLine = () => <VerdictLine verdict={useVerdict()} isLinked={false} />;
 
-/** Renders the state of the connection and of the installation in a few words. */
 export function VerdictLabel({
   verdict: { level, label, lastsMs, headline },
   status,

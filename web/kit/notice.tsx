@@ -5,6 +5,7 @@ import type { ValueNoteProps } from '../feature.ts';
 import { NOT_LIVE } from '../state/cells.ts';
 import type { Outdated } from '../state/sensor.ts';
 import { useStale } from '../state/verdict.ts';
+import { Slot } from './slots.tsx';
 
 /** Renders a message instead of content, for an empty list or a problem, with advice. */
 export function Notice({
@@ -80,6 +81,16 @@ export function ProblemLine({ problem, onRetry }: { problem: Problem; onRetry: (
   );
 }
 
+/** Renders the line about a part of a page that could not be loaded. A reload loses nothing, because the address holds the state. */
+export const IncompleteLine = () => (
+  <p class="slow problem-line" role="alert">
+    <span>A part of this page could not be loaded.</span>
+    <button type="button" class="button" onClick={() => location.reload()}>
+      Reload
+    </button>
+  </p>
+);
+
 export function SlowLine() {
   if (useStale() !== null) return null;
   return (
@@ -106,6 +117,14 @@ export const NoMatch = ({ href, byBeginning }: { href: string; byBeginning: bool
       </a>
     </p>
   </Notice>
+);
+
+export const EmptyFleet = () => (
+  <section class="first-steps" aria-labelledby="first-steps-title">
+    <h2 id="first-steps-title">No sensor has sent a value yet</h2>
+    <p>The first measurement appears here by itself.</p>
+    <Slot name="emptyFleet" />
+  </section>
 );
 
 export const NoDevice = ({ byBeginning }: { byBeginning: boolean }) => (

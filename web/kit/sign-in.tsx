@@ -7,7 +7,6 @@ import './header.css';
 import type { Readiness } from '../api/types.ts';
 import type { Verdict } from '../state/verdict.ts';
 
-/** Messages by error code of the API. */
 const WORDS: Record<string, string> = {
   unauthorized: 'This token is not known here.',
   forbidden: 'This token may send measurements, but not read what is here.',
@@ -116,7 +115,6 @@ export function readinessVerdict({ ready, checks }: Readiness): Verdict {
   return { ...GOOD, level: 'critical', label: 'Not ready', headline: headlineOf(failed) };
 }
 
-/** @param failed names of the failed checks */
 function headlineOf(failed: string[]) {
   if (failed.includes('database')) return 'The database does not answer. Nothing can be stored or read.';
   if (failed.includes('broker')) return 'The broker is out of reach. Nothing arrives.';

@@ -29,7 +29,6 @@ export function Slot<N extends keyof Slots>({ name, ...props }: { name: N } & Sl
 
 export const useSensorActions = () => useFeatures().flatMap(({ sensorAction }) => sensorAction ?? []);
 
-/** @returns the judgment of the first feature that has one */
 export const useJudgment = (): Judgment | undefined =>
   useFeatures().find(({ judgment }) => judgment)?.judgment;
 
@@ -38,6 +37,19 @@ export function useChartParts(subject: ChartSubject) {
   const { details } = useContext(FeaturesContext);
   return details.flatMap(({ useChart }) => (useChart ? [useChart(subject)] : []));
 }
+
+/** Makes a component that draws the parts of all features with this name. */
+const parts =
+  <Props extends object>(partOf: (details: Details) => ComponentType<Props> | undefined) =>
+  (props: Props) =>
+    useContext(FeaturesContext).details.map((details, index) => {
+      const Part = partOf(details);
+      return Part && <Part key={index} {...props} />;
+    });
+
+export const ChartActions = parts(({ ChartActions }) => ChartActions);
+export const DeviceActions = parts(({ DeviceAction }) => DeviceAction);
+export const SampleMarks = parts(({ SampleMark }) => SampleMark);
 
 export const useValueNote = () =>
   useContext(FeaturesContext).details.find(({ ValueNote }) => ValueNote)?.ValueNote;

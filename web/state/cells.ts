@@ -61,7 +61,6 @@ export interface Faults {
   unjudged: number;
   offlineSensors: number;
   notLiveSensors: number;
-  /** all counted sensors */
   sensorCount: number;
 }
 
@@ -80,19 +79,15 @@ export const oldAfterMs = (intervalMs: number): number => Math.max(SILENT_MS, SI
 /**
  * A sensor without an announced interval is never silent, because nobody knows when it should send: a door that stays closed
  * has no new value all day.
- *
- * @param now current time in epoch ms
  */
 const isSilent = (now: number, { at, intervalMs }: FleetSensor): boolean =>
   at > 0 && intervalMs > 0 && now - at > oldAfterMs(intervalMs);
 
-/** @returns absolute deviation in sigmas */
 const sizeOf = ({ sigmas }: FleetSensor): number => Math.abs(sigmas ?? 0);
 
 /**
  * Sets the cell state of sensors that became silent or send again.
  *
- * @param now current time in epoch ms
  * @param touch sets the cell state by the newest value, and requests a redraw
  */
 export function refreshSilence(

@@ -24,7 +24,6 @@ export function createClock({
   }, everyMs);
 
   return {
-    /** Time of the last tick in epoch ms. */
     time,
     /** Returns the current time in epoch ms, exact between two ticks. */
     now,

@@ -9,7 +9,6 @@ import { useQuery, useServices } from './hooks.ts';
 
 /** A period in which a device was online without a break. */
 export interface OnlineSpan {
-  /** start in epoch ms */
   from: number;
   /** end in epoch ms; null: the device is still online */
   to: number | null;
@@ -17,9 +16,7 @@ export interface OnlineSpan {
 
 /** A period in which no ingest process received samples, so the state of devices is unknown. */
 export interface Unwatched {
-  /** start in epoch ms */
   from: number;
-  /** end in epoch ms */
   to: number;
 }
 
@@ -34,10 +31,7 @@ export interface Listed {
   onlineFrom: number | null;
 }
 
-/**
- * @param newest events, newest first
- * @returns the events with derived facts, newest first
- */
+/** @returns the events with derived facts, newest first */
 export function listed(newest: DeviceEvent[]): Listed[] {
   return newest.map(({ kind, ts, clock_offset_ms }, index) => ({
     kind,
@@ -48,8 +42,6 @@ export function listed(newest: DeviceEvent[]): Listed[] {
 }
 
 /**
- * @param newest events, newest first
- * @param index index of an `offline` event
  * @returns time in epoch ms when the device had come online; sessions without an `offline` between them count as one session
  */
 function onlineBefore(newest: DeviceEvent[], index: number): number | null {
@@ -64,7 +56,6 @@ function onlineBefore(newest: DeviceEvent[], index: number): number | null {
 /**
  * Computes the periods in which a device was online.
  *
- * @param newest events, newest first
  * @param since time in epoch ms from which the events are complete, if the device was online then; null: offline or unknown
  * @returns periods, oldest first
  */
@@ -94,26 +85,17 @@ export function onlineAfter(newest: DeviceEvent[]): number | null {
   return last?.kind === 'online' ? Date.parse(last.ts) : null;
 }
 
-/**
- * @param spans online periods, oldest first
- * @param ts time in epoch ms
- * @returns the online period that contains `ts`
- */
+/** @returns the online period that contains `ts` */
 export const spanAt = (spans: OnlineSpan[], ts: number): OnlineSpan | null =>
   spans.findLast(({ from, to }) => from <= ts && (to === null || ts < to)) ?? null;
 
-/**
- * @param ts time in epoch ms
- * @returns whether no ingest process received samples at that instant
- */
+/** @returns whether no ingest process received samples at that instant */
 export const isUnwatched = (unwatched: Unwatched[], ts: number): boolean =>
   unwatched.some(({ from, to }) => from <= ts && ts < to);
 
 /**
  * Joins pages of events that were read one after the other while new events arrived.
  *
- * @param top the newest page
- * @param older events that were read earlier
  * @returns the events of both, each event once
  */
 export function mergeEvents(top: DeviceEvent[], older: DeviceEvent[]): DeviceEvent[] {
@@ -149,11 +131,7 @@ export async function readNews(
 
 const eventKey = ({ ts, kind }: DeviceEvent) => `${ts} ${kind}`;
 
-/**
- * @param newest events, newest first
- * @param ts time in epoch ms
- * @returns kinds of the events at exactly that instant, in order
- */
+/** @returns kinds of the events at exactly that instant, in order */
 export const happenedAt = (newest: DeviceEvent[], ts: number): DeviceEvent['kind'][] =>
   newest
     .filter((event) => Date.parse(event.ts) === ts)
@@ -166,11 +144,7 @@ const MOST_IN_RANGE = 1000;
 /** Polling interval for new events, in ms. */
 const REFRESH = { refreshMs: 4_000 };
 
-/**
- * Reads the events of a device in pages, newest first. New events appear automatically.
- *
- * @param device id of the device
- */
+/** Reads the events of a device in pages, newest first. New events appear automatically. */
 export function useDeviceEvents(device: string) {
   const { client } = useServices();
   const [older, setOlder] = useState<Page<DeviceEvent> | null>(null);
@@ -216,8 +190,6 @@ export function useDeviceEvents(device: string) {
 /**
  * Reads the events of a device in a range of time.
  *
- * @param device id of the device
- * @param window range in epoch ms; a live window continues
  * @param newest time of the newest known event; a change means that there are new events
  */
 export function useEventsOf(
@@ -243,7 +215,6 @@ const REFRESH_UNWATCHED = { refreshMs: 10_000 };
 /**
  * Reads the periods in which no ingest process received samples.
  *
- * @param window range in epoch ms; a live window continues
  * @returns null before the first answer; while a new window is read, the periods of the previous window
  */
 export function useUnwatched({
@@ -274,7 +245,6 @@ export interface ReadTime {
 
 /** The periods without an ingest process within the range that was read. Outside of that range, they are unknown. */
 export interface UnwatchedRecord {
-  /** periods, oldest first */
   spans: Unwatched[];
   read: ReadTime;
 }

@@ -6,11 +6,7 @@ import { useQuery, useServices } from './hooks.ts';
 /** Polling interval for device state and sensor list, in ms. The values come over the event stream instead. */
 const REFRESH = { refreshMs: 10_000 };
 
-/**
- * Reads one device and its sensors, with live values.
- *
- * @param device id or name
- */
+/** Reads one device and its sensors, with live values. */
 export function useDevice(device: string) {
   const { client, live } = useServices();
   // A missing device is a valid answer, because the device may appear while the page is open.
@@ -34,7 +30,6 @@ export function useDevice(device: string) {
 
 const words = new Intl.Collator('en', { numeric: true });
 
-/** @returns sensors of the device as list items, sorted by name */
 function itemsOf({ device_id, name, site, sensors }: DeviceInfo): LatestItem[] {
   const byName = sensors.toSorted((a, b) => words.compare(a.name ?? a.sensor_id, b.name ?? b.sensor_id));
   return byName.map((sensor) => ({
@@ -86,7 +81,6 @@ const searchableText = ({
   sensor_id: string;
 }) => [name ?? sensor_id, label, type].join('\n').toLowerCase();
 
-/** @returns whether the device has too many sensors to show all */
 export const needsChoice = (count: number): boolean => count > STEP;
 
 /**

@@ -83,12 +83,10 @@ export async function awayDevices(
   return { devices, isWhole };
 }
 
-/** The figures of the fleet at one moment. */
 export interface FleetState {
   faults: Faults;
   /** numbers of devices and sensors that the API counted, from the same time as the offline devices in `faults` */
   info: FleetInfo | null;
-  /** time of the figures in epoch ms */
   now: number;
 }
 
@@ -201,6 +199,5 @@ export function sensorsOnline(
   return Math.max(0, info.sensors - faults.offlineSensors - faults.notLiveSensors - faults.silentCount);
 }
 
-/** @returns number of devices of the fleet, in whatever state */
 export const deviceCount = ({ devices }: Pick<FleetInfo, 'devices'>): number =>
   devices.online + devices.offline + devices.not_live;

@@ -17,13 +17,11 @@ export class Fleet {
   #overflow = 0;
   #isRead = false;
 
-  /** The number of sensors that the API counted. */
   #total = Number.POSITIVE_INFINITY;
 
   /** True: the store held as many sensors as the API counted, at any time since the last filter change. */
   #isComplete = false;
 
-  /** The number of the current or last snapshot. */
   #snapshot = 0;
   #isSnapshotRunning = false;
 
@@ -122,7 +120,6 @@ export class Fleet {
     return sensor;
   }
 
-  /** @returns sensors that changed since the last call */
   drain(): FleetSensor[] {
     const drained = this.#dirty;
     this.#dirty = [];
@@ -137,7 +134,6 @@ export class Fleet {
     }
   }
 
-  /** @returns whether a filter limits the sensors */
   isNarrow(): boolean {
     return Boolean(this.#wanted.type || this.#wanted.site);
   }
@@ -172,13 +168,11 @@ export class Fleet {
     return this.#isComplete && this.#overflow === 0 && !this.isNarrow();
   }
 
-  /** Removes a retired device and its sensors. */
   forget(id: string) {
     const device = this.#deviceIndex.remove(id);
     if (device) this.#dirty = this.#dirty.filter((sensor) => sensor.device !== device);
   }
 
-  /** Keeps only the sensors that match the filter, and removes all others. */
   setFilter(next: FleetFilter) {
     this.#wanted = next;
     this.#total = Number.POSITIVE_INFINITY;
@@ -191,11 +185,7 @@ export class Fleet {
     this.#isRead = false;
   }
 
-  /**
-   * Marks sensors that became silent or send again. Must be called once a second.
-   *
-   * @param now current time in epoch ms
-   */
+  /** Marks sensors that became silent or send again. Must be called once a second. */
   refreshSilence(now: number) {
     return refreshSilence(this.sensors.values(), now, this.#touch);
   }
@@ -211,7 +201,6 @@ export class Fleet {
     sensor.value = value;
   }
 
-  /** @returns whether the judgment of the sensor changed */
   #judge(sensor: FleetSensor, item: LatestItem): boolean {
     if (item.ts === null || item.ts < sensor.ts) return false;
     const { sigmas } = sensor;
@@ -227,7 +216,6 @@ export interface FleetDevice {
   site: string | null;
   presence: Presence;
   sensors: FleetSensor[];
-  /** whether the sensors are sorted by name */
   isInOrder: boolean;
 }
 
@@ -253,11 +241,9 @@ export interface FleetSensor {
   intervalMs: number;
   /** deviation of the newest value from usual ones in standard deviations; null: not judged */
   sigmas: number | null;
-  /** state of the cell on the wall; see cells.ts */
   cellState: number;
   /** number of the snapshot that was newest when the sensor was last sent */
   snapshot: number;
-  /** whether the sensor is queued for drawing */
   dirty: boolean;
   /** number of the cell of the sensor on the wall; -1: the sensor has no cell */
   cell: number;
@@ -274,7 +260,6 @@ class DeviceIndex {
     return this.#structure;
   }
 
-  /** @returns the new sensor, still without a value */
   add(key: string, item: LatestItem): FleetSensor {
     const device = this.#updateDevice(item);
     const sensor = newSensor(key, device, item);
@@ -312,7 +297,6 @@ class DeviceIndex {
     return changed;
   }
 
-  /** @returns the removed device with its sensors */
   remove(id: string): FleetDevice | undefined {
     const device = this.devices.get(id);
     if (!device) return undefined;
@@ -322,11 +306,7 @@ class DeviceIndex {
     return device;
   }
 
-  /**
-   * Removes sensors that were last sent before a snapshot.
-   *
-   * @returns whether any sensor was removed
-   */
+  /** Removes sensors that were last sent before a snapshot. @returns whether any sensor was removed */
   removeBefore(snapshot: number): boolean {
     const before = this.sensors.size;
     for (const [key, sensor] of this.sensors) if (sensor.snapshot < snapshot) this.sensors.delete(key);
@@ -345,7 +325,6 @@ class DeviceIndex {
     this.#structure += 1;
   }
 
-  /** @returns the device of the item, with the name and site of the item */
   #updateDevice({ device_id: id, device, site }: LatestItem) {
     const name = device ?? id;
     const known = this.devices.get(id);

@@ -58,7 +58,6 @@ export function createInputQueue({
   take: (text: string, arrivedAt: number, isLast: boolean) => void;
   requestFrame: (run: () => void) => void;
   isHidden: () => boolean;
-  /** returns the time in ms */
   clock?: () => number;
 }) {
   let waiting: { text: string; at: number; isLast: boolean }[] = [];
@@ -126,7 +125,6 @@ export function createScreenTimes({
   requestFrame: (run: () => void) => void;
   /** is called within an animation frame; runs the function after the paint */
   afterPaint: (run: () => void) => void;
-  /** returns the time in ms */
   clock?: () => number;
 }) {
   const figures = signal<ScreenTimes[]>([]);
@@ -144,10 +142,7 @@ export function createScreenTimes({
   return {
     figures,
 
-    /**
-     * @param waitedMs time from the commit until the server sent the value
-     * @param arrivedAt time by `clock`
-     */
+    /** @param waitedMs time from the commit until the server sent the value @param arrivedAt time by `clock` */
     arrived(waitedMs: number, arrivedAt: number) {
       if (arrivedAt <= hiddenAt) return;
       unseen.push({ waitedMs, arrivedAt });
@@ -163,11 +158,7 @@ export function createScreenTimes({
       unseen = [];
     },
 
-    /**
-     * Computes the percentiles of this second.
-     *
-     * @param now current time in epoch ms
-     */
+    /** Computes the percentiles of this second. */
     sum(now: number) {
       const oldest = clock() - FRESH_MS;
       const sorted = times.flatMap(({ ms, shownAt }) => (shownAt > oldest ? [ms] : [])).sort((a, b) => a - b);
@@ -180,7 +171,6 @@ export function createScreenTimes({
   };
 }
 
-/** The recent values of one sensor. */
 interface Seen {
   item: LatestItem;
   /** values in order of arrival, oldest first; `ts` in epoch ms */
@@ -211,7 +201,6 @@ export function createRecentValues() {
   }
 
   return {
-    /** @param key key of the sensor: device_id/sensor_id */
     get: (key: string): Seen | undefined => sensors.get(key),
 
     /** @returns whether the value is new; older and repeated values are not */
@@ -231,10 +220,7 @@ export function createRecentValues() {
       return true;
     },
 
-    /**
-     * @param before earlier values, oldest first
-     * @returns whether any earlier value was new
-     */
+    /** @param before earlier values, oldest first @returns whether any earlier value was new */
     takeBefore(key: string, before: { ts: number; value: number }[]): boolean {
       const seen = sensors.get(key);
       const oldest = seen?.recent[0]?.ts ?? Number.NEGATIVE_INFINITY;

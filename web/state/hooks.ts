@@ -9,16 +9,13 @@ import type { Vocabulary } from './lists.ts';
 import type { Live } from './live.ts';
 import type { KeptTexts, Preferences } from './preferences.ts';
 import type { Session } from './session.ts';
-import type { ThresholdMemory } from './thresholds.ts';
 
-/** The services that views need, created once in app.tsx. */
 export interface Services {
   client: Client;
   live: Live;
   session: Session;
   router: Router;
   preferences: Preferences;
-  thresholds: ThresholdMemory;
   vocabulary: Vocabulary;
   clock: Clock;
   /** storage of this browser, and of this tab */
@@ -90,11 +87,7 @@ export function useSeen(element: { current: Element | null }, px: number, isRead
   return isSeen;
 }
 
-/**
- * Sets the title of the page.
- *
- * @param title title of the view, which names the tab and the history entry
- */
+/** Sets the title of the page. */
 export function useTitle(title: string) {
   useEffect(() => {
     document.title = title ? `${title} · Millrace` : 'Millrace';

@@ -53,16 +53,12 @@ const REFRESH = { refreshMs: 10_000 };
 const MOST_DEVICES = 5000;
 const DEVICES_PER_REQUEST = 1000;
 
-/**
- * @param total number of devices of the fleet; null: unknown yet
- * @returns whether the browser reads all devices
- */
+/** @param total number of devices of the fleet; null: unknown yet @returns whether the browser reads all devices */
 export const areHeld = (total: number | null): boolean => total === null || total <= MOST_DEVICES;
 
 /**
  * Reads the devices of the fleet, or one page of a fleet that is too large, refreshed regularly.
  *
- * @param query filters and cursor of the address
  * @param total number of devices of the fleet; null: unknown yet
  */
 export function useDevices(query: URLSearchParams, total: number | null) {
@@ -142,9 +138,7 @@ export async function fillPage<T>({
   return { items, next };
 }
 
-/**
- * The types and sites known so far, sorted, which the filters offer. Users may also type other texts.
- */
+/** The types and sites known so far, sorted, which the filters offer. Users may also type other texts. */
 type Words = { types: string[]; sites: string[] };
 
 const inWords = new Intl.Collator('en', { numeric: true });
@@ -192,7 +186,6 @@ const MOST_EMPTY_PAGES = 20;
 /**
  * Reads one page of the latest values of the fleet. The event stream keeps the values current.
  *
- * @param query filters and cursor of the address
  * @param isWanted false: no request is sent
  */
 export function useLatestPage(query: URLSearchParams, isWanted: boolean) {
@@ -220,29 +213,20 @@ export function useLatestPage(query: URLSearchParams, isWanted: boolean) {
  * all pages.
  */
 interface HeldPage<T> {
-  /** items of this page */
   items: T[];
-  /** number of items of all pages */
   total: number;
   /** number of this page, from 1; the last page if the address has a larger number */
   number: number;
 }
 
-/**
- * @param items all items, sorted
- * @param query query of the address, with `page`
- * @returns the page that the address names
- */
+/** @returns the page that the address names */
 export function pageOf<T>(items: T[], query: URLSearchParams): HeldPage<T> {
   const last = Math.max(Math.ceil(items.length / PAGE_ROWS), 1);
   const number = Math.min(Math.max(Math.trunc(Number(query.get('page'))) || 1, 1), last);
   return { items: items.slice((number - 1) * PAGE_ROWS, number * PAGE_ROWS), total: items.length, number };
 }
 
-/**
- * @param text the searched text
- * @returns whether the name contains the text; an empty text is in every name
- */
+/** @returns whether the name contains the text; an empty text is in every name */
 const has = (name: string | null, text: string | null): boolean =>
   !text || (name ?? '').toLowerCase().includes(text.toLowerCase());
 
@@ -263,7 +247,6 @@ export function sensorMatcher(query: URLSearchParams): Matcher | null {
     (!text || sensor.name.toLowerCase().includes(text) || sensor.device.name.toLowerCase().includes(text));
 }
 
-/** @returns sensors that match the address */
 export function matchingSensors(sensors: FleetSensor[], query: URLSearchParams): FleetSensor[] {
   const matches = sensorMatcher(query);
   return matches ? sensors.filter(matches) : sensors;
@@ -302,7 +285,6 @@ export const sortSensors = (sensors: Iterable<FleetSensor>): FleetSensor[] =>
 export const sortedSensors = (sensors: FleetSensor[], { by, down }: Sorting): FleetSensor[] =>
   by === 'device' && !down ? sensors : sorted(sensors, SORT_VALUES[by] ?? (() => null), down);
 
-/** @returns the sensor in the form of the API */
 export const itemOf = ({ id, name, type, unit, device, intervalMs, ts, value }: FleetSensor): LatestItem => ({
   device_id: device.id,
   sensor_id: id,
@@ -326,7 +308,6 @@ const WAIT_MS = 4000;
 /**
  * Returns the list of sensors from the fleet that this page follows on the event stream.
  *
- * @param query filters and `page` of the address
  * @returns `waiting`: the snapshot is still arriving; `paged`: the browser does not hold the whole fleet
  */
 export function useHeldSensors(

@@ -12,7 +12,6 @@ import { useServices } from './hooks.ts';
 /** Number of pipeline statistics that are kept for the sparklines, one per second. */
 const STATS_KEPT = 300;
 
-/** The health of the processes from the last event. */
 interface Health {
   /** empty before the first event */
   processes: ProcessHealth[];
@@ -96,7 +95,6 @@ export class Live {
     return known;
   }
 
-  /** Notes that the page was hidden just now. */
   noteHidden() {
     this.#screen.noteHidden();
   }
@@ -131,7 +129,6 @@ export class Live {
     return this.#resumedAt;
   }
 
-  /** Removes a device that was retired. */
   forget(id: string) {
     this.fleet.forget(id);
     this.#stream.again();
@@ -153,16 +150,11 @@ export class Live {
     return items.forEach(this.#sensors.take);
   }
 
-  /**
-   * Adds earlier values of a sensor.
-   *
-   * @param before values from before the page was opened, oldest first
-   */
+  /** Adds earlier values of a sensor. @param before values from before the page was opened, oldest first */
   seedBefore(key: string, before: { ts: number; value: number }[]) {
     if (this.#sensors.takeBefore(key, before)) this.#changed.notify(key);
   }
 
-  /** @returns number of decimals for all values of the type */
   decimals(item: LatestItem): number {
     return this.#sensors.decimals(item);
   }
@@ -229,10 +221,7 @@ export const SPAN_MS = 300_000;
 /** Maximum distance in ms of two moments that count as one moment, because statistics arrive once a second. */
 const SAME_MS = 500;
 
-/**
- * @param items statistics, oldest first; the newest is placed at `now`, because the clock of the server may differ
- * @param now current time in epoch ms
- */
+/** @param items statistics, oldest first; the newest is placed at `now`, because the clock of the server may differ */
 export function toMoments(items: StatsThen[], now: number): Moment[] {
   const newest = Date.parse(items.at(-1)?.ts ?? '');
   return items.map(({ ts, ...stats }) => ({ ...stats, at: now - (newest - Date.parse(ts)) }));

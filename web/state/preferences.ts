@@ -9,7 +9,6 @@ const QUANTITIES: Quantity[] = ['temperature', 'pressure', 'speed', 'energy'];
 
 type Theme = 'auto' | 'light' | 'dark';
 
-/** The methods of a storage that this page uses. */
 export type KeptTexts = Pick<Storage, 'getItem' | 'setItem'>;
 
 /**
@@ -26,7 +25,6 @@ export function openStorage(open: () => KeptTexts): KeptTexts {
   }
 }
 
-/** The preferences of a user. */
 type Choice = { theme: Theme; zone: Zone; units: UnitChoices };
 
 /** Creates the preferences of a user, stored in this browser. Other tabs change them, too. */
@@ -56,7 +54,6 @@ interface Stored<T> {
   storage: KeptTexts;
   /** the window, which receives the event `storage` when another tab changes the storage */
   tabs: Pick<EventTarget, 'addEventListener'>;
-  /** keys of the storage */
   keys: readonly string[];
   read: (storage: KeptTexts) => T;
   /** @returns the values to store, by key */
@@ -149,7 +146,6 @@ export function recall(storage: KeptTexts, key: string): unknown {
   }
 }
 
-/** @returns the stored object; empty if there is none */
 const recallMembers = (storage: KeptTexts, key: string) => membersOf(recall(storage, key));
 
 export const membersOf = (value: unknown): Record<string, unknown> =>

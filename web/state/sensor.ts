@@ -12,9 +12,6 @@ const AGAIN = { refreshMs: 10_000 };
 /**
  * Reads one sensor with its newest value, kept live. The sensor is also polled, because it may appear, change its labels or be
  * retired at any time. The event stream reports only values and some labels.
- *
- * @param device id or name
- * @param sensor id or name
  */
 export function useSensor(device: string, sensor: string) {
   const { client, live } = useServices();
@@ -89,11 +86,7 @@ export function useTails(items: LatestItem[] | null, atOnce: number = MAX_CONCUR
 /** The reason why the newest value of a sensor is not current. `cellState`: state of the cell of the sensor on the wall */
 export type Outdated = { cellState: number; text: string };
 
-/**
- * Finds why the newest value of a sensor is not current.
- *
- * @returns null: the value is current
- */
+/** Finds why the newest value of a sensor is not current. @returns null: the value is current */
 export function outdatedOf({
   at,
   intervalMs,
@@ -104,15 +97,12 @@ export function outdatedOf({
 }: {
   /** time of the newest value in epoch ms */
   at: number;
-  /** interval of the sensor in ms, from the birth message */
   intervalMs: number | null;
   /** median time between two recent values in ms; 0: unknown */
   gapMs: number;
   /** time in epoch ms when the device went offline; null: the device is online, or announces no state */
   offlineAt: number | null;
-  /** the reason why the values of the page are old; null: the values are current */
   stale: Stale | null;
-  /** current time in epoch ms */
   now: number;
 }): Outdated | null {
   const age = formatSpan(Math.max(0, now - at));
@@ -132,7 +122,6 @@ const EVENTS = 10;
 /**
  * Finds by events when the device of a sensor went offline.
  *
- * @param device id or name
  * @returns time in epoch ms; null: the device is online, announces no state, or is unknown
  */
 export function useOfflineAt(device: string): number | null {
@@ -145,10 +134,7 @@ export function useOfflineAt(device: string): number | null {
   return offlineAtOf(data?.items ?? []);
 }
 
-/**
- * @param newest events, newest first
- * @returns time in epoch ms when the device went offline; null: the device is online, or its state is unknown
- */
+/** @returns time in epoch ms when the device went offline; null: the device is online, or its state is unknown */
 export function offlineAtOf(newest: DeviceEvent[]): number | null {
   const last = newest.find(({ kind }) => kind !== 'birth');
   return last?.kind === 'offline' ? Date.parse(last.ts) : null;

@@ -6,11 +6,9 @@ import { useServices } from './hooks.ts';
 type Scope = 'read' | 'ingest' | 'admin';
 
 interface SessionState {
-  /** whether the user must sign in */
   isOut: boolean;
   /** whether the session ended without a sign-out */
   hasEnded: boolean;
-  /** whether there is a session that the user can end */
   canLeave: boolean;
   scopes: readonly Scope[];
   /** end of the session in epoch ms */

@@ -23,9 +23,7 @@ export interface Verdict {
 
 export interface Facts {
   status: StreamStatus;
-  /** time in ms since the last event of the server */
   silentMs: number;
-  /** health of each process from the last event */
   health: ProcessHealth[];
   /** time in ms since an event last contained an ingest process */
   withoutIngestMs: number;
@@ -79,7 +77,6 @@ const lost = (status: StreamStatus, silentMs: number): Verdict => ({
 
 const isAway = ({ checks }: ProcessHealth) => checks['database']?.ok === false;
 
-/** @returns whether the process ingests measurements */
 const takes = ({ role }: ProcessHealth): boolean => role !== 'http';
 
 function ofDatabase(health: ProcessHealth[]): Problem[] {

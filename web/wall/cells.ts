@@ -11,9 +11,7 @@ const MARGIN = 8;
 const WIDE = 200;
 /** Text sizes in a card in px, and positions in px from the top of the card. */
 interface CardText {
-  /** size of the names */
   name: number;
-  /** size of the value */
   value: number;
   /** base line of the value, in px from the top of the card */
   valueY: number;
@@ -109,7 +107,6 @@ function drawSign(
  * Shortens a text in the middle. The end of the text is kept, because names often differ there.
  *
  * @param context canvas context with the font of the text
- * @param room available width in px
  * @returns the shortened text
  */
 export function shortened(
@@ -196,9 +193,7 @@ export const SHAPES: Record<number, DrawShape> = {
 export interface Format {
   width: number;
   height: number;
-  /** gap between cells of a device */
   gap: number;
-  /** gap between devices */
   deviceGap: number;
   isCard: boolean;
   /** height of the heading of a site; 0: no headings */

@@ -31,9 +31,7 @@ export function FleetWall({
   grouping,
   children,
 }: {
-  /** the filters, which stand above the wall */
   children: ComponentChildren;
-  /** numbers of devices and sensors, as the API counted them */
   info: FleetInfo | null;
   fleetState: ReadonlySignal<FleetState>;
   /** the tiles of a fleet that is too large; null: one cell for each sensor */

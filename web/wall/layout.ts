@@ -8,9 +8,7 @@ export interface Layout {
   height: number;
   /** whether the wall fits into the available height, so that nothing scrolls */
   fits: boolean;
-  /** left edge of each cell in px */
   x: Int32Array;
-  /** top edge of each cell in px */
   y: Int32Array;
   /** headings, one block for each site; empty if there is no space for headings */
   blocks: Block[];
@@ -193,11 +191,9 @@ function inStrips(
     gap,
     least,
   }: {
-    /** width of the wall in px */
     width: number;
     /** wanted height of all strips together in px */
     height: number;
-    /** gap between sites in px */
     gap: number;
     /** minimum width of a site in px, so that its name is legible */
     least: number;
@@ -294,10 +290,7 @@ function widthsOf(
   return counts.map((count, i) => Math.floor(small[i] ? least : (left * count) / large));
 }
 
-/**
- * @param height height of each strip in px
- * @returns cost of an arrangement; a lower cost is better
- */
+/** @param height height of each strip in px @returns cost of an arrangement; a lower cost is better */
 function costOf(strips: number[][], height: number, narrowest: number) {
   const widths = strips.flat();
   const cost = widths.reduce((sum, width) => {

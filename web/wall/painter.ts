@@ -16,9 +16,7 @@ export type Palette = {
 
 export interface Scene {
   layout: Layout;
-  /** sensors by cell number */
   sensors: readonly FleetSensor[];
-  /** units of the values on cards */
   choices: UnitChoices;
 }
 
@@ -138,11 +136,7 @@ export function createHits({ format, x, y, width, height }: Layout) {
     top >= Number(y[cell]) &&
     top < Number(y[cell]) + stepY;
 
-  /**
-   * @param left distance from the left edge in px
-   * @param top distance from the top edge in px
-   * @returns number of the cell at the point; -1: no cell
-   */
+  /** @returns number of the cell at the point; -1: no cell */
   function at(left: number, top: number): number {
     const column = Math.floor(left / stepX);
     const row = Math.floor(top / stepY);

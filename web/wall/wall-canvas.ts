@@ -20,7 +20,6 @@ export type Heading = {
   width: number;
 };
 
-/** A rectangle in px from the top left of the wall. */
 export type Box = { x: number; y: number; width: number; height: number };
 
 /** The wall on its canvas: computes the positions of the cells, and draws them again after changes. */
@@ -28,7 +27,6 @@ export class WallCanvas {
   readonly #painter: ReturnType<typeof createPainter>;
   readonly #fleet: Fleet;
   readonly #choices: () => UnitChoices;
-  /** sensors by cell number */
   #sensors: FleetSensor[] = [];
   #layout = layOut([], { width: 1, height: 1 });
   #hits = createHits(this.#layout);
@@ -94,10 +92,6 @@ export class WallCanvas {
     if (this.#palette) this.#painter.some(this.#scene(), this.#palette, changed);
   }
 
-  /**
-   * @param x distance from the left edge in px
-   * @param y distance from the top edge in px
-   */
   sensorAt(x: number, y: number): FleetSensor | null {
     return this.#sensors[this.#hits.at(x, y)] ?? null;
   }
@@ -108,10 +102,7 @@ export class WallCanvas {
     return { x: Number(x[cell]), y: Number(y[cell]), width: format.width, height: format.height };
   }
 
-  /**
-   * @param key pressed key
-   * @returns the sensor to which the key moves the cursor; null: the key has no effect
-   */
+  /** @returns the sensor to which the key moves the cursor; null: the key has no effect */
   byKey(from: FleetSensor | null, key: string): FleetSensor | null {
     const first = this.#sensors[0] ?? null;
     if (key === 'Home') return first;

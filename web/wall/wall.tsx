@@ -193,7 +193,6 @@ function showLine(wall: HTMLElement, box: Box) {
 
 interface Facts {
   sensor: FleetSensor;
-  /** current time in epoch ms */
   now: number;
   choices: UnitChoices;
   /** whether no values arrive, so that the value is old */

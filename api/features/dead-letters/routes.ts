@@ -21,6 +21,7 @@ import type { TimeParameter } from '../../http/parameters.ts';
 import type { Route } from '../../http/route.ts';
 import type { StoredDeadLetter } from '../../store/dead-letters.ts';
 import type { Store } from '../../store/index.ts';
+import { decodePayload } from './decoded.ts';
 import { SCHEMAS } from './schemas.ts';
 import type { DeadLetterReads, Range } from './store.ts';
 
@@ -69,7 +70,9 @@ export const getDeadLetter =
   ({ store }: FeatureContext): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
-    res.json(deadLetterItem(await findDeadLetter(store, req)));
+    const deadLetter = await findDeadLetter(store, req);
+    const { content } = deadLetter;
+    res.json({ ...deadLetterItem(deadLetter), decoded: content && decodePayload(content) });
   };
 
 /**
@@ -153,8 +156,8 @@ export const readDeadLetter: Operation = {
   id: 'readDeadLetter',
   tag: 'dead-letters',
   scope: 'read',
-  summary: 'One dead letter',
-  answers: { 200: json(SCHEMAS.DeadLetter) },
+  summary: 'One dead letter, with its payload decoded for people',
+  answers: { 200: json(SCHEMAS.DecodedDeadLetter) },
   links: { replay: { to: 'replayDeadLetter', parameters: { id: '$response.body#/id' } } },
   problems: ['bad_parameter', 'not_found', 'unavailable'],
 };

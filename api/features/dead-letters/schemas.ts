@@ -23,6 +23,25 @@ const DeadLetter = z
       'A message with refused measurements. `refused` lists the first 100 of them; `codes` counts all. `content_type` is the content type of the message, if it had one. `size` is the size of the whole payload in bytes; the first 64 KiB are stored. If only the counts were stored, all of these members except `codes` are null.',
   });
 
+const Element = z
+  .strictObject({ text: z.string(), marks: z.array(z.tuple([z.int().min(0), z.int().min(0)])) })
+  .meta({
+    description:
+      'An element of a message in the notation of JSON. `marks` are half-open ranges of its characters that were refused.',
+  });
+
+const Decoded = z
+  .strictObject({
+    format: z.enum(['JSON', 'CBOR']).nullable(),
+    text: z.string().nullable(),
+    elements: z.array(Element).nullable(),
+    problem: z.string().nullable(),
+  })
+  .meta({
+    description:
+      'A payload for people. `elements` have the indexes that refusals use: the message itself, the items of its list, or the sensors of a birth. If the payload cannot be decoded, they are null, and `problem` is the reason. `text` is null if the payload is no text.',
+  });
+
 const RefusedHour = z.strictObject({ hour: Time, dead_letters: z.int().positive(), codes: Codes });
 
 const RefusedDevice = z.strictObject({
@@ -34,6 +53,7 @@ const RefusedDevice = z.strictObject({
 
 export const SCHEMAS = {
   DeadLetter,
+  DecodedDeadLetter: DeadLetter.safeExtend({ decoded: Decoded.nullable() }),
   DeadLetterPage: pageOf(DeadLetter),
   DeadLetterSummary: z.strictObject({ items: z.array(RefusedHour), from: Time, to: Time }),
   RefusedDevices: z.strictObject({

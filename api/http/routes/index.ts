@@ -12,7 +12,6 @@ import * as devices from './devices.ts';
 import * as fleet from './fleet.ts';
 import * as latest from './latest.ts';
 import * as measurements from './measurements.ts';
-import * as search from './search.ts';
 import * as service from './service.ts';
 import * as session from './session.ts';
 
@@ -30,7 +29,6 @@ export interface CoreParts {
 export const API_ROUTES: Array<Route<RouteContext & CoreParts>> = [
   ...latest.routes,
   ...fleet.routes,
-  ...search.routes,
   ...devices.routes,
   ...measurements.routes,
   ...session.routes,

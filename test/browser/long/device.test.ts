@@ -236,7 +236,7 @@ test('Device page: the device disconnects and reconnects: Offline and Online are
   await dashboard.visit('/devices/hive-9');
   await until(async () => (await events()).join() === 'Online,Birth', { what: 'the first session' });
   await facts().getByText('Online').first().waitFor();
-  const onlineFor = dashboard.page.locator('table.events td.col-number').first();
+  const onlineFor = dashboard.page.locator('table.events td.number').first();
   await onlineFor.filter({ hasText: /^\s*\d+ \w+( \d+ \w+)? so far\s*$/ }).waitFor();
 
   await first.die();

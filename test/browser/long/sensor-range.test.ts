@@ -321,7 +321,7 @@ describe('Thresholds', () => {
     const plain = await picture();
     // The values of `core` follow day and year. The threshold is derived from its newest sample, to be below it.
     const newest = await dashboard.page
-      .locator('table.samples tbody .col-number')
+      .locator('table.samples tbody .number')
       .filter({ hasText: /\d+\.\d+/ })
       .first()
       .textContent();

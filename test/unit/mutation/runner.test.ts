@@ -5,6 +5,6 @@ import { runTests } from '../../mutation/runner/child.ts';
 const options = { directory: process.cwd(), env: { TMPDIR: '/tmp' } };
 
 test('Mutation test runner: a test imports a component of the dashboard: the test runs and passes', async () => {
-  const { end, error } = await runTests(['test/unit/web/components/first-steps.test.ts'], options);
+  const { end, error } = await runTests(['test/unit/web/components/sign-in.test.ts'], options);
   expect({ end, error }).toMatchObject({ end: 'passed' });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { chartOptions } from '../../../web/chart/options.ts';
-import { drawn, middleOf, type Shape } from '../../../web/chart/shape.ts';
+import { drawn, middleOf } from '../../../web/chart/shape.ts';
 import {
   anyPicture,
   common,
@@ -15,11 +15,6 @@ import {
 
 useChartRig();
 
-const lookOf = (shape: Shape) => () => ({
-  isRaw: shape.stepMs === null,
-  thresholds: { low: null, high: null },
-});
-
 describe('Every stored sample lies under a mark, for any history, range and width', () => {
   test('Sensor chart: any samples, time range and chart width: every stored sample is covered by a drawn line or point', () => {
     fc.assert(
@@ -30,7 +25,7 @@ describe('Every stored sample lies under a mark, for any history, range and widt
         const options = chartOptions({
           ...common,
           host,
-          look: lookOf(shape),
+          isRaw: () => shape.stepMs === null,
           entryUnder: () => null,
           onPlot() {},
         });

@@ -18,7 +18,6 @@ export function createConnection({
   EventSource: typeof globalThis.EventSource;
   /** receives the JSON of snapshot and delta events, which carry newest values; `isLast`: the event completes a snapshot */
   onItems: (text: string, event: { isSnapshot: boolean; isLast: boolean }) => void;
-  /** receives the JSON of the event */
   onStats: (text: string) => void;
   /** receives the JSON of an event of a kind that was passed to `listen` */
   onEvent: (name: string, text: string) => void;

@@ -46,7 +46,6 @@ export class StreamHub {
     clock = Date.now,
   }: {
     EventSource: typeof globalThis.EventSource;
-    /** returns the time in ms */
     clock?: () => number;
   }) {
     this.#clock = clock;
@@ -103,7 +102,6 @@ export class StreamHub {
     };
   }
 
-  /** Removes a tab that was closed. */
   remove(key: unknown) {
     if (this.#tabs.delete(key)) this.#settle();
   }

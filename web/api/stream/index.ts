@@ -99,7 +99,6 @@ export class Stream {
     this.#send('snapshot');
   }
 
-  /** Requests a snapshot of the API. */
   again() {
     if (this.#target) this.#send('fresh');
   }

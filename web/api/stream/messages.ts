@@ -23,7 +23,6 @@ export type HubMessage =
 /** Interval in ms in which a tab repeats its state. */
 export const RENEW_MS = 2_000;
 
-/** The connection of a tab to the hub. */
 export interface Transport {
   post: (state: TabState) => void;
   close: () => void;

@@ -21,11 +21,7 @@ export function overPort(port: MessagePort, onMessage: Listeners['onMessage']): 
   };
 }
 
-/**
- * Connects without the code of a hub at first, because few browsers need it.
- *
- * @param load loads the code
- */
+/** Connects without the code of a hub at first, because few browsers need it. */
 export const lazily =
   (load: () => Promise<Connect>): Connect =>
   (listeners) => {

@@ -1,10 +1,8 @@
-import type { InputHTMLAttributes } from 'preact';
-import { useCallback, useEffect, useId, useRef, useState } from 'preact/hooks';
-import type { Problem } from '../../api/request.ts';
-import { problemWords, toProblem } from '../../api/request.ts';
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { keyOf } from '../../api/stream/index.ts';
 import { formatCounted, formatDateTime, formatSpan, NOTHING } from '../../format.ts';
-import { Cancel, Dialog, DialogProblem } from '../../kit/controls.tsx';
+import { Field, FormDialog } from '../../kit/form.tsx';
+import { Table } from '../../kit/table.tsx';
 import { sensorHref } from '../../routes.ts';
 import { useChanges, useServices } from '../../state/hooks.ts';
 import type { UnitChoices } from '../../units.ts';
@@ -24,10 +22,11 @@ export function AlarmTable({
   /** whether all alarms are open, so that the table shows their values now instead of the times of clearing */
   isOpenOnly: boolean;
   mayAct: boolean;
-  /** opens the dialog of an action */
   onAct: (act: Act, alarms: Alarm[]) => void;
 }) {
-  const { router } = useServices();
+  const { router, clock, preferences } = useServices();
+  const { zone, units: choices } = preferences.choice.value;
+  const when = (text: string | null) => (text === null ? NOTHING : formatDateTime(Date.parse(text), zone));
   const [chosen, setChosen] = useState<Set<string>>(new Set());
   // The focused row is stored by its alarm id, because a new alarm moves the rows below it.
   const [focusedId, setFocusedId] = useState<string | null>(null);
@@ -88,61 +87,101 @@ export function AlarmTable({
 
   return (
     <>
-      <table class="plain alarm-table">
-        <AlarmHead isOpenOnly={isOpenOnly} mayAct={mayAct} />
-        <tbody ref={body}>
-          {alarms.map((alarm, index) => (
-            <AlarmRow
-              key={alarm.alarm_id}
-              alarm={alarm}
-              isOpenOnly={isOpenOnly}
-              mayAct={mayAct}
-              isChosen={chosen.has(alarm.alarm_id)}
-              isFocused={index === place}
-              onFocus={() => setFocusedId(alarm.alarm_id)}
-              onToggle={() => toggle(alarm.alarm_id)}
-            />
-          ))}
-        </tbody>
-      </table>
+      <Table
+        class="plain alarm-table"
+        rows={alarms}
+        keyOf={({ alarm_id }) => alarm_id}
+        body={body}
+        rowAttributes={(alarm) => ({
+          tabIndex: alarm === alarms[place] ? 0 : -1,
+          'data-state': stateWord(alarm, clock.now()),
+          'data-severity': alarm.severity,
+          onFocus: () => setFocusedId(alarm.alarm_id),
+        })}
+        columns={[
+          mayAct && {
+            label: 'Choose',
+            isQuiet: true,
+            class: 'alarm-check',
+            width: '2.75rem',
+            cell: (alarm) => (
+              <input
+                type="checkbox"
+                checked={chosen.has(alarm.alarm_id)}
+                aria-label={`Choose ${alarm.rule} of ${deviceOf(alarm)}/${sensorOf(alarm)}`}
+                onChange={() => toggle(alarm.alarm_id)}
+              />
+            ),
+          },
+          {
+            label: 'State',
+            width: '8.75rem',
+            cell: (alarm) => (
+              <>
+                <span class="alarm-state">{stateWord(alarm, clock.now())}</span>
+                {alarm.seen_late && (
+                  <span class="alarm-late" title="Opened or corrected by samples that arrived late">
+                    {' '}
+                    late
+                  </span>
+                )}
+              </>
+            ),
+          },
+          {
+            label: 'Rule',
+            class: 'wraps',
+            isName: true,
+            cell: ({ rule, severity }) => (
+              <>
+                {rule} <span class="alarm-severity">{severity}</span>
+              </>
+            ),
+          },
+          {
+            ...labelled('Sensor', 'wraps'),
+            cell: (alarm) => (
+              <a class="link" href={hrefOf(alarm)}>
+                {deviceOf(alarm)} · {sensorOf(alarm)}
+              </a>
+            ),
+          },
+          isOpenOnly && {
+            ...labelled('Now', 'number'),
+            width: '6.5rem',
+            cell: (alarm) => <ValueNow alarm={alarm} />,
+          },
+          { ...labelled('Peak', 'number'), width: '6.5rem', cell: (alarm) => peakText(alarm, choices) },
+          { ...labelled('Opened'), width: '12rem', cell: ({ opened_at }) => when(opened_at) },
+          isOpenOnly
+            ? {
+                ...labelled('For', 'number'),
+                width: '5.75rem',
+                cell: ({ started_at }) => <OpenFor from={started_at} />,
+              }
+            : { ...labelled('Cleared'), width: '12rem', cell: ({ cleared_at }) => when(cleared_at) },
+          {
+            ...labelled('Acknowledged', 'wraps'),
+            width: '12rem',
+            cell: ({ acknowledged_by, comment }) =>
+              acknowledged_by === null ? NOTHING : `${acknowledged_by}${comment ? `: ${comment}` : ''}`,
+          },
+        ]}
+      />
       {mayAct && <AlarmActs count={chosenAlarms.length} onAct={ask} />}
     </>
   );
 }
 
-const AlarmHead = ({ isOpenOnly, mayAct }: { isOpenOnly: boolean; mayAct: boolean }) => (
-  <thead>
-    <tr>
-      {mayAct && (
-        <th scope="col" class="alarm-check">
-          <span class="visually-hidden">Choose</span>
-        </th>
-      )}
-      <th scope="col" class="alarm-col-state">
-        State
-      </th>
-      <th scope="col">Rule</th>
-      <th scope="col">Sensor</th>
-      {isOpenOnly && (
-        <th scope="col" class="alarm-col-value number">
-          Now
-        </th>
-      )}
-      <th scope="col" class="alarm-col-value number">
-        Peak
-      </th>
-      <th scope="col" class="alarm-col-time">
-        Opened
-      </th>
-      <th scope="col" class={isOpenOnly ? 'alarm-col-span number' : 'alarm-col-time'}>
-        {isOpenOnly ? 'For' : 'Cleared'}
-      </th>
-      <th scope="col" class="alarm-col-who">
-        Acknowledged
-      </th>
-    </tr>
-  </thead>
-);
+const sensorOf = ({ sensor, sensor_id }: Alarm) => sensor ?? sensor_id;
+const deviceOf = ({ device, device_id }: Alarm) => device ?? device_id;
+
+/** @returns a column whose cells have its label in front of them on a small screen */
+const labelled = (label: string, name?: string) => ({
+  label,
+  class: name,
+  attributes: () => ({ 'data-label': label }),
+});
 
 function AlarmActs({ count, onAct }: { count: number; onAct: (act: Act) => void }) {
   const several = count > 1 ? ` ${count}` : '';
@@ -207,119 +246,18 @@ function stateWord(alarm: Alarm, now: number): string {
   return alarm.state === 'open' && alarm.acknowledged_at !== null ? 'acknowledged' : alarm.state;
 }
 
-function AlarmRow({
-  alarm,
-  isOpenOnly,
-  mayAct,
-  isChosen,
-  isFocused,
-  onFocus,
-  onToggle,
-}: {
-  alarm: Alarm;
-  isOpenOnly: boolean;
-  mayAct: boolean;
-  isChosen: boolean;
-  isFocused: boolean;
-  onFocus: () => void;
-  onToggle: () => void;
-}) {
-  const { preferences, clock } = useServices();
-  const { zone, units: choices } = preferences.choice.value;
-  const when = (text: string | null) => (text === null ? NOTHING : formatDateTime(Date.parse(text), zone));
-  const sensor = alarm.sensor ?? alarm.sensor_id;
-  const device = alarm.device ?? alarm.device_id;
-  return (
-    <tr
-      tabIndex={isFocused ? 0 : -1}
-      data-state={stateWord(alarm, clock.now())}
-      data-severity={alarm.severity}
-      onFocus={onFocus}
-    >
-      {mayAct && (
-        <td class="alarm-check">
-          <input
-            type="checkbox"
-            checked={isChosen}
-            aria-label={`Choose ${alarm.rule} of ${device}/${sensor}`}
-            onChange={onToggle}
-          />
-        </td>
-      )}
-      <td>
-        <span class="alarm-state">{stateWord(alarm, clock.now())}</span>
-        {alarm.seen_late && (
-          <span class="alarm-late" title="Opened or corrected by samples that arrived late">
-            {' '}
-            late
-          </span>
-        )}
-      </td>
-      <th scope="row" class="wraps">
-        {alarm.rule} <span class="alarm-severity">{alarm.severity}</span>
-      </th>
-      <td class="wraps" data-label="Sensor">
-        <a class="link" href={hrefOf(alarm)}>
-          {device} · {sensor}
-        </a>
-      </td>
-      {isOpenOnly && (
-        <td class="number" data-label="Now">
-          <ValueNow alarm={alarm} />
-        </td>
-      )}
-      <td class="number" data-label="Peak">
-        {peakText(alarm, choices)}
-      </td>
-      <td data-label="Opened">{when(alarm.opened_at)}</td>
-      {isOpenOnly ? (
-        <td class="number" data-label="For">
-          <OpenFor from={alarm.started_at} />
-        </td>
-      ) : (
-        <td data-label="Cleared">{when(alarm.cleared_at)}</td>
-      )}
-      <td class="wraps" data-label="Acknowledged">
-        {alarm.acknowledged_by === null
-          ? NOTHING
-          : `${alarm.acknowledged_by}${alarm.comment ? `: ${alarm.comment}` : ''}`}
-      </td>
-    </tr>
-  );
-}
-
 const HOUR_MS = 3_600_000;
 
 /** Times for which alarms can be shelved, in ms. */
-const SPANS = {
-  [HOUR_MS]: 'an hour',
-  [8 * HOUR_MS]: '8 hours',
-  [24 * HOUR_MS]: 'a day',
-  [7 * 24 * HOUR_MS]: 'a week',
-};
+const SPANS = [
+  [String(HOUR_MS), 'an hour'],
+  [String(8 * HOUR_MS), '8 hours'],
+  [String(24 * HOUR_MS), 'a day'],
+  [String(7 * 24 * HOUR_MS), 'a week'],
+] as const;
 
-const SpanField = ({
-  id,
-  value,
-  onChange,
-}: {
-  id: string;
-  value: string;
-  onChange: (ms: string) => void;
-}) => (
-  <label class="dialog-field" for={id}>
-    For
-    <select id={id} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
-      {Object.entries(SPANS).map(([ms, words]) => (
-        <option key={ms} value={ms}>
-          {words}
-        </option>
-      ))}
-    </select>
-  </label>
-);
+const MOST_CHARACTERS = 128;
 
-/** An action on alarms. */
 export type Act = 'acknowledge' | 'shelve';
 
 /** Renders the dialog that acknowledges or shelves alarms. It asks for a name once, and this browser remembers it. */
@@ -337,45 +275,29 @@ export function ActDialog({
 }) {
   const { client, clock } = useServices();
   const settings = useAlarmSettings();
-  const id = useId();
   const [by, setBy] = useState(settings.choice.peek().name);
   const [isNamed, setNamed] = useState(by !== '');
   const [comment, setComment] = useState('');
   const [span, setSpan] = useState(String(HOUR_MS));
-  const [problem, setProblem] = useState<Problem | null>(null);
-  const [isRunning, setIsRunning] = useState(false);
   const isShelving = act === 'shelve';
   const [these, them] = alarms.length === 1 ? ['this alarm', 'it'] : ['these alarms', 'them'];
 
-  async function submit(event: Event) {
-    event.preventDefault();
+  async function run() {
     settings.change({ name: by });
-    setIsRunning(true);
     const note = { by, ...(comment !== '' && { comment }) };
     const until = clock.now() + Number(span);
-    try {
-      for (const { alarm_id } of alarms) {
-        if (isShelving) await shelveAlarm(client, alarm_id, { ...note, until });
-        else await acknowledgeAlarm(client, alarm_id, note);
-      }
-      onDone(`${formatCounted(alarms.length, 'alarm')} ${isShelving ? 'shelved' : 'acknowledged'}.`);
-    } catch (error) {
-      setProblem(toProblem(error));
-      setIsRunning(false);
+    for (const { alarm_id } of alarms) {
+      if (isShelving) await shelveAlarm(client, alarm_id, { ...note, until });
+      else await acknowledgeAlarm(client, alarm_id, note);
     }
+    onDone(`${formatCounted(alarms.length, 'alarm')} ${isShelving ? 'shelved' : 'acknowledged'}.`);
   }
 
-  const field = (name: string, label: string, attributes: InputHTMLAttributes) => (
-    <label class="dialog-field" for={`${id}-${name}`}>
-      {label}
-      <input id={`${id}-${name}`} type="text" maxLength={128} autocomplete="off" {...attributes} />
-    </label>
-  );
-
   return (
-    <Dialog
+    <FormDialog
       title={`${isShelving ? 'Shelve' : 'Acknowledge'} ${formatCounted(alarms.length, 'alarm')}`}
-      busy={isRunning}
+      submit={isShelving ? 'Shelve' : 'Acknowledge'}
+      onSubmit={run}
       onClose={onClose}
     >
       <p>
@@ -383,41 +305,29 @@ export function ActDialog({
           ? `Millrace sends no messages about ${these} for the time below. The list keeps ${them}.`
           : 'Others see who handles it. An alarm stays open until the value clears.'}
       </p>
-      {alarms.length === 1 && (
+      {alarms.length === 1 && alarms[0] && (
         <p>
-          {alarms[0]?.rule}: {alarms[0]?.device ?? alarms[0]?.device_id} ·{' '}
-          {alarms[0]?.sensor ?? alarms[0]?.sensor_id}
+          {alarms[0].rule}: {deviceOf(alarms[0])} · {sensorOf(alarms[0])}
         </p>
       )}
-      <form onSubmit={submit}>
-        {isShelving && <SpanField id={`${id}-span`} value={span} onChange={setSpan} />}
-        {field('comment', 'Comment, if you like', {
-          autofocus: true,
-          value: comment,
-          onInput: (event) => setComment(event.currentTarget.value),
-        })}
-        {isNamed ? (
-          <p>
-            As <b>{by}</b>{' '}
-            <button type="button" class="button quiet-button" onClick={() => setNamed(false)}>
-              Change
-            </button>
-          </p>
-        ) : (
-          field('by', 'Your name', {
-            required: true,
-            value: by,
-            onInput: (event) => setBy(event.currentTarget.value),
-          })
-        )}
-        {problem && <DialogProblem {...problemWords(problem)} />}
-        <div class="dialog-actions">
-          <Cancel disabled={isRunning} />
-          <button type="submit" class="button main-button" disabled={isRunning}>
-            {isShelving ? 'Shelve' : 'Acknowledge'}
+      {isShelving && <Field label="For" value={span} onValue={setSpan} options={SPANS} />}
+      <Field
+        label="Comment, if you like"
+        value={comment}
+        onValue={setComment}
+        maxLength={MOST_CHARACTERS}
+        isFocused
+      />
+      {isNamed ? (
+        <p>
+          As <b>{by}</b>{' '}
+          <button type="button" class="button quiet-button" onClick={() => setNamed(false)}>
+            Change
           </button>
-        </div>
-      </form>
-    </Dialog>
+        </p>
+      ) : (
+        <Field label="Your name" value={by} onValue={setBy} maxLength={MOST_CHARACTERS} required />
+      )}
+    </FormDialog>
   );
 }

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
-import type { Problem } from '../../api/request.ts';
-import { problemText, problemWords, toProblem } from '../../api/request.ts';
-import { Cancel, Dialog, DialogProblem } from '../../kit/controls.tsx';
+import { problemText } from '../../api/request.ts';
+import { FormDialog } from '../../kit/form.tsx';
 import { Pager, usePages } from '../../kit/list-controls.tsx';
 import { Notice, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
+import { Table } from '../../kit/table.tsx';
 import { withQuery } from '../../routes.ts';
 import { useQuery, useServices, useTitle } from '../../state/hooks.ts';
 import { useFollowed } from '../../state/live.ts';
@@ -13,7 +13,8 @@ import { limitScale, plainScale } from '../../units.ts';
 import { ActDialog, AlarmTable } from './alarm-table.tsx';
 import { readRules, removeRule, testAlarmDelivery } from './api.ts';
 import { showNotification, useAlarmSettings } from './open-alarms.ts';
-import { conditionText, RuleForm } from './rule-form.tsx';
+import { conditionText } from './rule-fields.ts';
+import { RuleForm } from './rule-form.tsx';
 import { scopeKey, useAlarms, useScopeUnits } from './state.ts';
 import './alarms.css';
 import type { Act } from './alarm-table.tsx';
@@ -283,52 +284,49 @@ function RuleTable({
     return known && !known.isMixed ? limitScale(known.unit, choices) : plainScale(null);
   };
   return (
-    <table class="plain stacks rule-table">
-      <thead>
-        <tr>
-          <th scope="col">Name</th>
-          <th scope="col">Sensors</th>
-          <th scope="col">Condition</th>
-          <th scope="col" class="col-severity">
-            Severity
-          </th>
-          {mayAct && (
-            <th scope="col" class="col-acts">
-              <span class="visually-hidden">Actions</span>
-            </th>
-          )}
-        </tr>
-      </thead>
-      <tbody>
-        {rules.map((rule) => (
-          <tr key={rule.rule_id}>
-            <th scope="row">{rule.name}</th>
-            <td class="wraps">
-              {Object.entries(rule.scope)
-                .map(([name, value]) => `${name} ${value}`)
-                .join(', ')}
-            </td>
-            <td class="wraps">{conditionText(rule.condition, scaleOf(rule))}</td>
-            <td class="col-severity">{rule.severity}</td>
-            {mayAct && (
-              <td class="col-acts">
-                <button type="button" class="button quiet-button" onClick={() => onChange(rule)}>
-                  Change …
-                </button>
-                <button
-                  type="button"
-                  class="button quiet-button"
-                  aria-haspopup="dialog"
-                  onClick={() => onRemove(rule)}
-                >
-                  Remove …
-                </button>
-              </td>
-            )}
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Table
+      class="plain stacks rule-table"
+      rows={rules}
+      keyOf={({ rule_id }) => rule_id}
+      columns={[
+        { label: 'Name', isName: true, cell: ({ name }) => name },
+        {
+          label: 'Sensors',
+          class: 'wraps',
+          cell: ({ scope }) =>
+            Object.entries(scope)
+              .map(([name, value]) => `${name} ${value}`)
+              .join(', '),
+        },
+        {
+          label: 'Condition',
+          class: 'wraps',
+          cell: (rule) => conditionText(rule.condition, scaleOf(rule)),
+        },
+        { label: 'Severity', class: 'col-severity', width: '8rem', cell: ({ severity }) => severity },
+        mayAct && {
+          label: 'Actions',
+          isQuiet: true,
+          class: 'col-acts',
+          width: '15rem',
+          cell: (rule) => (
+            <>
+              <button type="button" class="button quiet-button" onClick={() => onChange(rule)}>
+                Change …
+              </button>
+              <button
+                type="button"
+                class="button quiet-button"
+                aria-haspopup="dialog"
+                onClick={() => onRemove(rule)}
+              >
+                Remove …
+              </button>
+            </>
+          ),
+        },
+      ]}
+    />
   );
 }
 
@@ -342,30 +340,16 @@ function RemoveDialog({
   onClose: () => void;
 }) {
   const { client } = useServices();
-  const [problem, setProblem] = useState<Problem | null>(null);
-  const [busy, setBusy] = useState(false);
-
-  async function remove() {
-    setBusy(true);
-    try {
-      await removeRule(client, rule.rule_id);
-      onDone();
-    } catch (error) {
-      setProblem(toProblem(error));
-      setBusy(false);
-    }
-  }
-
   return (
-    <Dialog title={`Remove the rule ${rule.name}?`} busy={busy} onClose={onClose}>
+    <FormDialog
+      title={`Remove the rule ${rule.name}?`}
+      submit="Remove"
+      tone="grave"
+      isCareful
+      onSubmit={() => removeRule(client, rule.rule_id).then(onDone)}
+      onClose={onClose}
+    >
       <p>It opens no more alarms. Alarms that it opened stay in the list.</p>
-      {problem && <DialogProblem {...problemWords(problem)} />}
-      <p class="dialog-actions">
-        <Cancel autofocus disabled={busy} />
-        <button type="button" class="button grave-button" disabled={busy} onClick={() => void remove()}>
-          Remove
-        </button>
-      </p>
-    </Dialog>
+    </FormDialog>
   );
 }

@@ -12,7 +12,6 @@ export type WantedAlarmRule = Omit<AlarmRule, 'rule_id' | 'version' | 'since'>;
 export type Backtest = schemas.Backtest;
 export type PastEpisode = Backtest['items'][number];
 
-/** @returns alarms, newest first */
 export const readAlarms = ({ requests }: Client, query: Query, signal?: AbortSignal): Promise<Page<Alarm>> =>
   requests.get('/alarms', query, signal);
 
@@ -33,11 +32,9 @@ export async function shelveAlarm(
   await requests.read(`/alarms/${segment(id)}/shelve`, undefined, { method: 'POST', body: given });
 }
 
-/** @returns alarm rules, sorted by name */
 export const readRules = ({ requests }: Client, signal?: AbortSignal): Promise<{ items: AlarmRule[] }> =>
   requests.get('/alarm-rules', {}, signal);
 
-/** @param id id of the rule to replace; null: the API creates a new rule */
 export async function saveRule({ requests }: Client, rule: WantedAlarmRule, id: string | null) {
   const path = id === null ? '/alarm-rules' : `/alarm-rules/${segment(id)}`;
   await requests.read(path, undefined, { method: id === null ? 'POST' : 'PUT', body: rule });

@@ -117,7 +117,6 @@ function historyText({
   return `in the ${formatDuration(storedMs)} that are stored`;
 }
 
-/** @returns the episodes, grouped by sensor */
 function rowsOf(items: PastEpisode[]): PastEpisode[][] {
   const rows: Map<string, PastEpisode[]> = new Map();
   for (const item of items) {

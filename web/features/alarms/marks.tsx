@@ -38,11 +38,7 @@ export function UnreadAlarms() {
   );
 }
 
-/**
- * Renders a notice that a device has open alarms, with a link to them.
- *
- * @param props `device`: id
- */
+/** Renders a notice that a device has open alarms, with a link to them. */
 export function AlarmMark({ device, isFact }: Slots['deviceMark']) {
   const { alarms, isCut } = useAlarmsOf(device);
   if (alarms.length === 0) return null;
@@ -58,7 +54,6 @@ export function AlarmMark({ device, isFact }: Slots['deviceMark']) {
   return isFact ? <li>{mark}</li> : mark;
 }
 
-/** Renders the link to the form of a rule for the sensor. */
 export function RuleButton({ device, sensor }: Slots['sensorButton']) {
   const mayAct = useMay('admin');
   if (!mayAct) return null;

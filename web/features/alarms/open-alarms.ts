@@ -29,10 +29,7 @@ const createOpenAlarms = (): Signal<OpenAlarms | null> => signal<OpenAlarms | nu
 export const hasOpen = (open: OpenAlarms | null): open is OpenAlarms =>
   open !== null && (open.alarms.length > 0 || open.isCut);
 
-/**
- * @param count number of open alarms that the page read
- * @returns `12`, or `12+` if more alarms may be open
- */
+/** @param count number of open alarms that the page read @returns `12`, or `12+` if more alarms may be open */
 export const openCountText = (count: number, { isCut }: Pick<OpenAlarms, 'isCut'>): string =>
   `${formatCount(count)}${isCut ? '+' : ''}`;
 
@@ -78,19 +75,13 @@ export function useActiveAlarms(): OpenAlarms | null {
   return open && { ...open, alarms: open.alarms.filter((alarm) => !isShelved(alarm, clock.now())) };
 }
 
-/**
- * @param device id of the device
- * @returns open alarms of the device that are not shelved
- */
+/** @returns open alarms of the device that are not shelved */
 export function useAlarmsOf(device: string): OpenAlarms {
   const { alarms, isCut } = useActiveAlarms() ?? { alarms: NONE, isCut: false };
   return { alarms: alarms.filter(({ device_id }) => device_id === device), isCut };
 }
 
-/**
- * @param now current time in epoch ms
- * @returns whether the alarm is shelved at that time
- */
+/** @returns whether the alarm is shelved at that time */
 export const isShelved = ({ shelved_until }: Alarm, now: number) =>
   shelved_until !== null && Date.parse(shelved_until) > now;
 
@@ -143,11 +134,7 @@ export function createAlarmNews(): (open: OpenAlarms | null, now: number) => Ala
   };
 }
 
-/**
- * Signals alarms that open while the page is open.
- *
- * @param open null: the open alarms are not known yet
- */
+/** Signals alarms that open while the page is open. @param open null: the open alarms are not known yet */
 export function useAlarmNotifications(open: OpenAlarms | null) {
   const { clock } = useServices();
   const settings = useAlarmSettings();

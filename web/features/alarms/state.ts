@@ -41,11 +41,7 @@ const MOST_READ = 200;
 /** Maximum number of concurrent reads of scopes. A browser opens at most six connections to a host, for all tabs together. */
 const AT_ONCE = 3;
 
-/**
- * Reads the unit of the sensors in a scope.
- *
- * @returns null: the scope has no sensors
- */
+/** Reads the unit of the sensors in a scope. @returns null: the scope has no sensors */
 async function unitOfScope(
   client: Client,
   { device, sensor, type, site }: Scope,

@@ -15,7 +15,6 @@ import type { OpenAlarms } from './open-alarms.ts';
 /** Maximum number of marks on the wall. The list next to the wall shows the full number. */
 const MOST_MARKS = 500;
 
-/** Marks the cells of the sensors with open alarms. */
 export function AlarmMarks({ picture }: Slots['wallMarks']) {
   const { live } = useServices();
   const alarms = useActiveAlarms()?.alarms ?? [];
@@ -42,7 +41,6 @@ export function useOpenCount({ matches }: StandsOutProps): number | null {
   return open && open.alarms.length + (open.isCut ? 1 : 0);
 }
 
-/** Renders the list of open alarms next to the wall. */
 export function AlarmsOnWall({ matches }: StandsOutProps) {
   const { live, preferences } = useServices();
   const open = withMatching(useActiveAlarms(), live.fleet, matches);
@@ -83,7 +81,6 @@ export function AlarmsOnWall({ matches }: StandsOutProps) {
   );
 }
 
-/** @returns the alarms of matching sensors */
 function withMatching(open: OpenAlarms | null, fleet: Fleet, matches: Matcher | null): OpenAlarms | null {
   if (!open || !matches) return open;
   const isShown = (sensor: FleetSensor | undefined) => sensor !== undefined && matches(sensor);

@@ -7,7 +7,6 @@ import type * as schemas from './schemas.ts';
 
 export type Annotation = schemas.Annotation;
 
-/** @returns annotations, newest first */
 export const readAnnotations = (
   { requests }: Client,
   query: Query,

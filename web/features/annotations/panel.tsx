@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { problemWords, toProblem } from '../../api/request.ts';
 import { formatDateTime, formatField, formatZone, parseField } from '../../format.ts';
-import { Cancel, Dialog } from '../../kit/controls.tsx';
+import { Field, FormDialog } from '../../kit/form.tsx';
 import { useQuery, useServices } from '../../state/hooks.ts';
 import { missingBefore } from '../../state/lists.ts';
 import { scopeText, useMay } from '../../state/session.ts';
@@ -34,18 +34,14 @@ function Annotations({
   at,
   onChange,
 }: {
-  /** annotations, newest first */
   annotations: Annotation[];
   /** time in epoch ms before which annotations may be missing; null: all annotations were read */
   missing: number | null;
-  /** whether the annotations of the shown range were read */
   isKnown: boolean;
   problem: Problem | null;
-  /** the device that a new annotation is about */
   device: { id: string; name: string };
   /** default time of a new annotation, in epoch ms */
   at: number;
-  /** called when an annotation was added or removed */
   onChange: () => void;
 }) {
   const may = useMay('admin');
@@ -150,67 +146,38 @@ function AnnotateDialog({
   const [text, setText] = useState('');
   const [when, setWhen] = useState(formatField(at, zone));
   const [isOfDevice, setOfDevice] = useState(true);
-  const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<Problem | null>(null);
+  const ts = parseField(when, zone);
 
-  async function submit(event: Event) {
-    event.preventDefault();
-    const ts = parseField(when, zone);
-    if (ts === null || text.trim() === '' || busy) return;
-    setBusy(true);
-    try {
-      await annotate(client, { text: text.trim(), ts, ...(isOfDevice && { device: device.id }) });
-    } catch (error) {
-      setProblem(toProblem(error));
-      setBusy(false);
-      return;
-    }
+  async function store() {
+    await annotate(client, { text: text.trim(), ts: Number(ts), ...(isOfDevice && { device: device.id }) });
     onDone();
     onClose();
   }
 
   return (
-    <Dialog title="Annotate" busy={busy} onClose={onClose}>
-      <form onSubmit={(event: Event) => void submit(event)}>
-        <label class="dialog-field">
-          <span>Text</span>
-          <input
-            type="text"
-            autofocus
-            required
-            maxlength={500}
-            autocomplete="off"
-            value={text}
-            onInput={(event) => setText(event.currentTarget.value)}
-          />
-        </label>
-        <label class="dialog-field">
-          <span>Time, {formatZone(zone, at)}</span>
-          <input
-            type="datetime-local"
-            step="1"
-            required
-            value={when}
-            onInput={(event) => setWhen(event.currentTarget.value)}
-          />
-        </label>
-        <label class="annotate-scope">
-          <input type="checkbox" checked={!isOfDevice} onChange={() => setOfDevice(!isOfDevice)} /> About the
-          whole installation, not only {device.name}
-        </label>
-        {problem && (
-          <p class="dialog-problem" role="alert">
-            {problemWords(problem).title}. {problemWords(problem).advice}
-          </p>
-        )}
-        <p class="dialog-actions">
-          <Cancel disabled={busy} />
-          <button type="submit" class="button" disabled={busy}>
-            {busy ? 'Storing…' : 'Store'}
-          </button>
-        </p>
-      </form>
-    </Dialog>
+    <FormDialog
+      title="Annotate"
+      submit="Store"
+      busyLabel="Storing…"
+      tone="plain"
+      isReady={ts !== null && text.trim() !== ''}
+      onSubmit={store}
+      onClose={onClose}
+    >
+      <Field label="Text" value={text} onValue={setText} maxlength={500} isFocused required />
+      <Field
+        label={`Time, ${formatZone(zone, at)}`}
+        type="datetime-local"
+        step="1"
+        required
+        value={when}
+        onValue={setWhen}
+      />
+      <label class="annotate-scope">
+        <input type="checkbox" checked={!isOfDevice} onChange={() => setOfDevice(!isOfDevice)} /> About the
+        whole installation, not only {device.name}
+      </label>
+    </FormDialog>
   );
 }
 
@@ -221,7 +188,6 @@ const REFRESH = { refreshMs: 30_000 };
 /**
  * Reads the annotations of some devices and of the installation within a range of time.
  *
- * @param devices ids of the devices
  * @param window range from the address; after a change, the annotations are read again
  */
 function useAnnotations(

@@ -95,11 +95,7 @@ export function useDeviation(item: LatestItem): Deviation | null {
   return data && deviationOf(item, data.hours);
 }
 
-/**
- * Finds the deviation of a value by the baseline of its hour.
- *
- * @returns null: the hour of the value has no baseline
- */
+/** Finds the deviation of a value by the baseline of its hour. @returns null: the hour of the value has no baseline */
 export function deviationOf(
   { ts, value }: Pick<LatestItem, 'ts' | 'value'>,
   hours: readonly BaselineHour[],

@@ -11,11 +11,11 @@ import { DeviceState } from '../../kit/device-title.tsx';
 import { OtherZone } from '../../kit/figure.tsx';
 import { ListSwitch } from '../../kit/list-controls.tsx';
 import { ProblemNotice, SlowLine } from '../../kit/notice.tsx';
-import { ActionHeads } from '../../kit/sensor-table.tsx';
 import { useSensorActions } from '../../kit/slots.tsx';
+import type { Column } from '../../kit/table.tsx';
+import { Table } from '../../kit/table.tsx';
 import { deviceHref, itemHref } from '../../routes.ts';
 import { useServices, useTitle } from '../../state/hooks.ts';
-import '../../kit/tables.css';
 import './changes.css';
 import { keyOf } from '../../api/stream/index.ts';
 import type { Stale } from '../../state/verdict.ts';
@@ -57,7 +57,6 @@ export function ChangesView() {
 
 type Props = {
   changes: Changes;
-  /** the reason why the values are old; null: values arrive */
   stale: Stale | null;
 };
 
@@ -82,47 +81,51 @@ function Sensors({ changes, stale }: Props) {
           </p>
         )
       ) : (
-        <table class="plain stacks">
-          <caption class="visually-hidden">Sensors whose values left their range or returned</caption>
-          <thead>
-            <tr>
-              <th scope="col">Sensor</th>
-              <th scope="col">Change</th>
-              <th scope="col">Range</th>
-              <th scope="col" class="changes-time">
-                Last at {formatZone(zone, Date.now())}
-              </th>
-              <ActionHeads />
-            </tr>
-          </thead>
-          <tbody>
-            {sensors.map(({ item, change }) => (
-              <tr key={keyOf(item)}>
-                <th scope="row" class="wraps">
+        <Table
+          class="plain stacks"
+          caption="Sensors whose values left their range or returned"
+          rows={sensors}
+          keyOf={({ item }) => keyOf(item)}
+          columns={[
+            {
+              label: 'Sensor',
+              class: 'wraps',
+              isName: true,
+              cell: ({ item }) => (
+                <>
                   <a class="link" href={`${itemHref(item)}?range=6h`}>
                     {item.name ?? item.sensor_id}
                   </a>{' '}
                   <span class="quiet">{item.device ?? item.device_id}</span>
-                </th>
-                <td class="wraps whole">{changeText({ item, change }, units)}</td>
-                <td class="changes-range">{rangeText({ item, change }, units)}</td>
-                <td class="changes-time">
-                  {formatTime(change.at, zone)}
-                  <OtherZone ts={change.at} />
-                </td>
-                {actions.map(({ label, Button }) => (
-                  <td key={label} class="changes-action">
-                    <Button item={item} />
-                  </td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
+                </>
+              ),
+            },
+            { label: 'Change', class: 'wraps whole', cell: (changed) => changeText(changed, units) },
+            { label: 'Range', class: 'changes-range', cell: (changed) => rangeText(changed, units) },
+            lastAt(zone),
+            ...actions.map(({ label, Button }) => ({
+              label,
+              isQuiet: true,
+              class: 'col-action',
+              cell: ({ item }: ChangedSensor) => <Button item={item} />,
+            })),
+          ]}
+        />
       )}
     </div>
   );
 }
+
+const lastAt = (zone: Zone): Column<{ change: { at: number } }> => ({
+  label: `Last at ${formatZone(zone, Date.now())}`,
+  class: 'changes-time',
+  cell: ({ change: { at } }) => (
+    <>
+      {formatTime(at, zone)}
+      <OtherZone ts={at} />
+    </>
+  ),
+});
 
 /** Returns the time of the values as text while nothing is stored, because later changes are unknown. */
 const untilText = (stale: Stale | null, zone: Zone): string =>
@@ -173,77 +176,57 @@ function Devices({ changes, stale }: Props) {
       {devices.length === 0 ? (
         devicesRead === devicesToRead && <p class="none">None came or went.{untilText(stale, zone)}</p>
       ) : (
-        <table class="plain stacks">
-          <caption class="visually-hidden">Devices that came or went</caption>
-          <thead>
-            <tr>
-              <th scope="col">Device</th>
-              <th scope="col">Now</th>
-              <th scope="col">Changes</th>
-              <th scope="col" class="changes-time">
-                Last at {formatZone(zone, Date.now())}
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {together(devices).map((group) => (
-              <DeviceRow key={group[0].device.device_id} group={group} asOf={asOf} />
-            ))}
-          </tbody>
-        </table>
+        <Table
+          class="plain stacks"
+          caption="Devices that came or went"
+          rows={together(devices).map((group) => ({ ...group[0], group }))}
+          keyOf={({ device }) => device.device_id}
+          extra={({ group, change }) =>
+            group.length > 1
+              ? { isAlone: true, content: <Group group={group} at={formatTime(change.at, zone)} /> }
+              : null
+          }
+          columns={[
+            {
+              label: 'Device',
+              class: 'wraps',
+              isName: true,
+              cell: ({ device }) => <DeviceLink device={device} />,
+            },
+            {
+              label: 'Now',
+              cell: ({ change }) => (
+                <DeviceState state={change.isOnline ? 'online' : 'offline'} asOf={asOf} />
+              ),
+            },
+            {
+              label: 'Changes',
+              class: 'changes-times',
+              cell: ({ change }) => formatCounted(change.times, 'change'),
+            },
+            lastAt(zone),
+          ]}
+        />
       )}
     </div>
   );
 }
 
-/** Renders a device, or several that came or went together. */
-function DeviceRow({
-  group,
-  asOf,
-}: {
-  group: [ChangedDevice, ...ChangedDevice[]];
-  /** time of the values, if they are old */
-  asOf: string | null;
-}) {
-  const { preferences } = useServices();
-  const { zone } = preferences.choice.value;
-  const [{ device, change }] = group;
-  if (group.length > 1) return <GroupRow group={group} at={formatTime(change.at, zone)} />;
-  return (
-    <tr>
-      <th scope="row" class="wraps">
-        <DeviceLink device={device} />
-      </th>
-      <td>
-        <DeviceState state={change.isOnline ? 'online' : 'offline'} asOf={asOf} />
-      </td>
-      <td class="changes-times">{formatCounted(change.times, 'change')}</td>
-      <td class="changes-time">
-        {formatTime(change.at, zone)}
-        <OtherZone ts={change.at} />
-      </td>
-    </tr>
-  );
-}
-
-const GroupRow = ({ group, at }: { group: [ChangedDevice, ...ChangedDevice[]]; at: string }) => (
-  <tr>
-    <th scope="row" class="wraps whole" colSpan={4}>
-      <details class="changes-group">
-        <summary>
-          {formatCounted(group.length, 'device')} {group[0].change.isOnline ? 'came online' : 'went offline'}{' '}
-          at {at}
-        </summary>
-        <ul>
-          {group.map((changed) => (
-            <li key={changed.device.device_id}>
-              <DeviceLink device={changed.device} />
-            </li>
-          ))}
-        </ul>
-      </details>
-    </th>
-  </tr>
+/** Renders several devices that came or went together. */
+const Group = ({ group, at }: { group: [ChangedDevice, ...ChangedDevice[]]; at: string }) => (
+  <details class="changes-group">
+    <summary>
+      {formatCounted(group.length, 'device')} {group[0].change.isOnline ? 'came online' : 'went offline'} at{' '}
+      {at}
+    </summary>
+    <ul>
+      {group.map((changed) => (
+        <li key={changed.device.device_id}>
+          <DeviceLink device={changed.device} />
+        </li>
+      ))}
+    </ul>
+  </details>
 );
 
 const DeviceLink = ({ device: { device_id, name, site } }: Pick<ChangedDevice, 'device'>) => (

@@ -70,11 +70,7 @@ export const judgedFrom = ({ ts: [first] }: Bins): number | null =>
 /** The changes of the state of a device. `at`: time of the last change in epoch ms; `times`: number of changes */
 type DeviceChange = { isOnline: boolean; at: number; times: number };
 
-/**
- * @param events events of the device, newest first
- * @param since time in epoch ms from which events count
- * @returns null: the device did not go online or offline
- */
+/** @param since time in epoch ms from which events count @returns null: the device did not go online or offline */
 export function cameOrWent(events: DeviceEvent[], since: number): DeviceChange | null {
   const within = events.filter(({ ts, kind }) => kind !== 'birth' && Date.parse(ts) >= since);
   // A device that connects again without a break announces that it is online while it is online already.

@@ -17,7 +17,6 @@ const MOST_DEVICES = 300;
 const MOST_EVENTS = 50;
 const AT_ONCE = 3;
 
-/** The changes that are known so far. */
 export interface Changes {
   /** changed sensors, most changes first */
   sensors: ChangedSensor[];

@@ -35,10 +35,7 @@ export const refOf = (item: {
     .replace(/^\/devices\//, '')
     .replace('/sensors/', '/');
 
-/**
- * @param query with one parameter `s` for each sensor
- * @returns distinct references, at most `MOST_COMPARED`
- */
+/** @param query with one parameter `s` for each sensor @returns distinct references, at most `MOST_COMPARED` */
 export const readRefs = (query: URLSearchParams): string[] =>
   [...new Set(query.getAll('s').filter((text) => parseRef(text) !== null))].slice(0, MOST_COMPARED);
 

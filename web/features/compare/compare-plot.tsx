@@ -2,7 +2,6 @@ import { useCallback, useMemo, useRef } from 'preact/hooks';
 import { chartOptions, colorsOf, lonePoints } from '../../chart/options.ts';
 import { useTimePlot } from '../../chart/plot.ts';
 import type { Zone } from '../../format.ts';
-import { NO_THRESHOLDS } from '../../state/thresholds.ts';
 import { alignLines, axesOf } from './use-compared.ts';
 import 'uplot/dist/uPlot.min.css';
 import '../../chart/chart.css';
@@ -16,6 +15,7 @@ import { TimeChart, useStatePlugins } from '../../chart/signal-chart.tsx';
 import type { Bounds, Window } from '../../chart/window.ts';
 import { formatDateTime, formatNumber, formatZone, NOTHING } from '../../format.ts';
 import { Age } from '../../kit/figure.tsx';
+import { Table } from '../../kit/table.tsx';
 import { itemHref } from '../../routes.ts';
 import { useChanges, useServices } from '../../state/hooks.ts';
 import { useStale } from '../../state/verdict.ts';
@@ -77,7 +77,6 @@ export function ComparePlot(props: {
   onCursor: (ts: number | null) => void;
   /** returns the text for screen readers about the time that the keyboard reached */
   inWords: (ts: number) => string;
-  /** key of linked charts; charts with equal keys move their cursors together */
   cursorKey: string;
   plugins?: uPlot.Plugin[];
   /** id of the text that explains how to use the chart */
@@ -129,15 +128,21 @@ export function compareOptions({
   lines,
   onCursor,
 }: {
-  /** the element whose custom properties give the colors */
   host: HTMLElement;
   zone: Zone;
   cursorKey: string;
   lines: Line[];
   onCursor: (ts: number | null) => void;
 }): uPlot.Options {
-  const look = () => ({ isRaw: false, thresholds: NO_THRESHOLDS });
-  const base = chartOptions({ host, zone, cursorKey, look, entryUnder: nothing, onCursor() {}, onPlot() {} });
+  const base = chartOptions({
+    host,
+    zone,
+    cursorKey,
+    isRaw: () => false,
+    entryUnder: nothing,
+    onCursor() {},
+    onPlot() {},
+  });
   // Each line has its own times, so the cursor selects the nearest sample of each line.
   const { dataIdx: _, ...cursor } = base.cursor ?? {};
   const colors = lines.map(({ hue }) => hueColor(host, hue));
@@ -239,63 +244,74 @@ export function Legend({
   return (
     <section class="panel" aria-label="Compared sensors">
       <section class="table-scroll" tabIndex={0} aria-label="Figures">
-        <table class="plain compare-legend" data-stale={isStale}>
-          <thead>
-            <tr>
-              <th scope="col">Sensor</th>
-              <th scope="col" class="number">
-                {when}
-              </th>
-              {hasGhost && (
-                <th scope="col" class="number">
-                  A week earlier
-                </th>
-              )}
-              {['Lowest', 'Average', 'Highest'].map((label) => (
-                <th key={label} scope="col" class="number">
-                  {label}
-                </th>
-              ))}
-              <th scope="col">
-                <span class="visually-hidden">Hide or remove</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {sensors.map((sensor) => (
-              <Row
-                key={sensor.ref}
-                {...{ sensor, cursor, reach, range, hasGhost, onToggle, onRemove }}
-                isHidden={hidden.has(sensor.ref)}
-              />
-            ))}
-          </tbody>
-        </table>
+        <Table
+          class="plain compare-legend"
+          data-stale={isStale}
+          rows={sensors}
+          keyOf={({ ref }) => ref}
+          useRow={(sensor) => useFigures(sensor, { cursor, reach, range })}
+          rowAttributes={({ ref }) => ({ 'data-hidden': hidden.has(ref) })}
+          columns={[
+            { label: 'Sensor', isName: true, cell: ({ compared }) => <SensorName {...compared} /> },
+            { label: when, class: 'number', cell: ({ now }) => now },
+            hasGhost && { label: 'A week earlier', class: 'number', cell: ({ before }) => before },
+            { label: 'Lowest', class: 'number', cell: ({ lowest }) => lowest },
+            { label: 'Average', class: 'number', cell: ({ average }) => average },
+            { label: 'Highest', class: 'number', cell: ({ highest }) => highest },
+            {
+              label: 'Hide or remove',
+              isQuiet: true,
+              class: 'number',
+              cell: ({ compared: { ref, name, device, sensor } }) => (
+                <>
+                  {sensor && (
+                    <button
+                      type="button"
+                      class="button quiet-button"
+                      aria-label={`${hidden.has(ref) ? 'Show' : 'Hide'} ${name} of ${device}`}
+                      onClick={() => onToggle(ref)}
+                    >
+                      {hidden.has(ref) ? 'Show' : 'Hide'}
+                    </button>
+                  )}
+                  <button
+                    type="button"
+                    class="button quiet-button"
+                    aria-label={`Remove ${name} of ${device}`}
+                    onClick={() => onRemove(ref)}
+                  >
+                    Remove
+                  </button>
+                </>
+              ),
+            },
+          ]}
+        />
       </section>
     </section>
   );
 }
 
-function Row({
-  sensor: compared,
-  cursor,
-  reach,
-  range,
-  hasGhost,
-  isHidden,
-  onToggle,
-  onRemove,
-}: {
-  sensor: Sensor;
-  cursor: number | null;
-  reach: number;
-  range: { from: number; to: number };
-  hasGhost: boolean;
-  isHidden: boolean;
-  onToggle: (ref: string) => void;
-  onRemove: (ref: string) => void;
-}) {
-  const { ref, name, device, sensor, hue, shown, states, shape, ghost } = compared;
+const SensorName = ({ name, device, sensor, hue }: Sensor) => (
+  <>
+    <i class={`compare-swatch hue-${hue}`} aria-hidden="true" />
+    {sensor ? (
+      <a class="link" href={itemHref({ ...sensor, device })}>
+        {name}
+      </a>
+    ) : (
+      name
+    )}{' '}
+    <span class="quiet">{sensor ? device : `there is no such sensor of ${device}`}</span>
+  </>
+);
+
+/** Returns the figures of a sensor as text: at the cursor, a week earlier, and of the shown range. */
+function useFigures(
+  compared: Sensor,
+  { cursor, reach, range }: { cursor: number | null; reach: number; range: { from: number; to: number } },
+) {
+  const { name, sensor, shown, states, shape, ghost } = compared;
   const seen = within(shape, range);
   const { min, avg, max } = statisticsOf(seen);
   const labels = { name, type: sensor?.type ?? null, unit: sensor?.unit ?? null };
@@ -306,57 +322,20 @@ function Row({
     return reading && states ? stateAt(reading, states) : written(reading?.avg ?? null);
   };
   const newest = useNewest(sensor);
-  return (
-    <tr data-hidden={isHidden}>
-      <th scope="row">
-        <i class={`compare-swatch hue-${hue}`} aria-hidden="true" />
-        {sensor ? (
-          <a class="link" href={itemHref({ ...sensor, device })}>
-            {name}
-          </a>
-        ) : (
-          name
-        )}{' '}
-        <span class="quiet">{sensor ? device : `there is no such sensor of ${device}`}</span>
-      </th>
-      <td class="number">
-        {cursor === null ? (
-          <>
-            <span class="value-number">
-              {written(newest.value === null ? null : toShown(shown, newest.value))}
-            </span>{' '}
-            {newest.ts !== null && <Age ts={newest.ts} intervalMs={sensor?.interval_ms} />}
-          </>
-        ) : (
-          writtenAt(shape, cursor)
-        )}
-      </td>
-      {hasGhost && <td class="number">{ghost ? writtenAt(ghost, cursor ?? range.to) : NOTHING}</td>}
-      <td class="number">{written(min)}</td>
-      <td class="number">{states ? shareText(seen, states) : written(avg)}</td>
-      <td class="number">{written(max)}</td>
-      <td class="number">
-        {sensor && (
-          <button
-            type="button"
-            class="button quiet-button"
-            aria-label={`${isHidden ? 'Show' : 'Hide'} ${name} of ${device}`}
-            onClick={() => onToggle(ref)}
-          >
-            {isHidden ? 'Show' : 'Hide'}
-          </button>
-        )}
-        <button
-          type="button"
-          class="button quiet-button"
-          aria-label={`Remove ${name} of ${device}`}
-          onClick={() => onRemove(ref)}
-        >
-          Remove
-        </button>
-      </td>
-    </tr>
+  const newestText = (
+    <>
+      <span class="value-number">{written(newest.value === null ? null : toShown(shown, newest.value))}</span>{' '}
+      {newest.ts !== null && <Age ts={newest.ts} intervalMs={sensor?.interval_ms} />}
+    </>
   );
+  return {
+    compared,
+    now: cursor === null ? newestText : writtenAt(shape, cursor),
+    before: ghost ? writtenAt(ghost, cursor ?? range.to) : NOTHING,
+    lowest: written(min),
+    average: states ? shareText(seen, states) : written(avg),
+    highest: written(max),
+  };
 }
 
 /** @returns text about the share of samples that are in the higher of two states */

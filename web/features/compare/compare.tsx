@@ -1,6 +1,5 @@
 import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
 import { keyOf } from '../../api/stream/index.ts';
-import { ChartDownloads } from '../../chart/downloads.tsx';
 import { createGutter, gutterPlugin, REACH } from '../../chart/options.ts';
 import { inScale, readingAt, stateAt } from '../../chart/readout.ts';
 import { within } from '../../chart/shape.ts';
@@ -8,7 +7,7 @@ import { lengthOf, useWindow } from '../../chart/window.ts';
 import { WindowBar } from '../../chart/window-bar.tsx';
 import { Choice } from '../../kit/controls.tsx';
 import { Notice, ProblemLine, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
-import { useChartParts } from '../../kit/slots.tsx';
+import { ChartActions, useChartParts } from '../../kit/slots.tsx';
 import { useKept, useServices, useTitle } from '../../state/hooks.ts';
 import { useStale } from '../../state/verdict.ts';
 import { statesOf } from '../../states.ts';
@@ -187,7 +186,7 @@ function Comparison({ compared, onRemove }: { compared: Compared[]; onRemove: (r
           />
         ))}
         {parts.map(({ note }) => note)}
-        <ChartDownloads name="Comparison" lines={() => downloadsOf(seen, compared, range)} chart={panel} />
+        <ChartActions name="Comparison" lines={() => downloadsOf(seen, compared, range)} chart={panel} />
       </section>
       <Legend
         sensors={sensorsOf(compared, lines)}
@@ -374,10 +373,7 @@ const sensorsOf = (compared: Compared[], lines: Line[]): Sensor[] =>
     ghost: lines.find(({ key, isGhost }) => key === ref && isGhost)?.shape ?? null,
   }));
 
-/**
- * @param ts time in epoch ms
- * @returns text for screen readers about that time
- */
+/** @returns text for screen readers about that time */
 function textAt(lines: Line[], ts: number, reachMs: number): string {
   const texts = lines.flatMap(({ name, shown, states, shape, isGhost }) => {
     const reading = readingAt(shape, ts, reachMs);

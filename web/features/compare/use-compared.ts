@@ -147,7 +147,6 @@ export interface Line {
   unit: string | null;
   /** scale of the values of `shape` */
   shown: Scale;
-  /** time between two samples in ms, from the birth message */
   intervalMs: number | null;
   shape: Shape;
   /** number of the color, 1 to 8 */

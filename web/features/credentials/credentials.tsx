@@ -4,6 +4,7 @@ import { formatDateTime, formatZone, NOTHING } from '../../format.ts';
 import { OtherZone } from '../../kit/figure.tsx';
 import { Pager, usePages } from '../../kit/list-controls.tsx';
 import { Notice, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
+import { Table } from '../../kit/table.tsx';
 import { deviceHref } from '../../routes.ts';
 import { useQuery, useServices, useTitle } from '../../state/hooks.ts';
 import { rowsOf } from '../../state/lists.ts';
@@ -11,7 +12,6 @@ import { useFiguresAlone } from '../../state/live.ts';
 import { scopeText, useMay } from '../../state/session.ts';
 import { readCredentials } from './api.ts';
 import { IssueDialog, RevokeDialog, RotateDialog } from './dialogs.tsx';
-import '../../kit/tables.css';
 import './credentials.css';
 import type { Mqtt } from '../../api/types.ts';
 import type { Credential } from './api.ts';
@@ -85,20 +85,20 @@ function Accounts() {
         )}
       </section>
       {asked?.action === 'issue' && (
-        <IssueDialog mqtt={mqtt} onIssued={() => changed('A credential is issued.')} onClose={close} />
+        <IssueDialog mqtt={mqtt} onDone={() => changed('A credential is issued.')} onClose={close} />
       )}
       {asked?.action === 'rotate' && (
         <RotateDialog
           credential={asked.credential}
           mqtt={mqtt}
-          onRotated={() => changed(`The secret of ${asked.credential.account} is rotated.`)}
+          onDone={() => changed(`The secret of ${asked.credential.account} is rotated.`)}
           onClose={close}
         />
       )}
       {asked?.action === 'revoke' && (
         <RevokeDialog
           credential={asked.credential}
-          onRevoked={() => {
+          onDone={() => {
             changed(`The credential of ${asked.credential.account} is revoked.`);
             close();
           }}
@@ -139,76 +139,65 @@ function AccountTable({
   const { preferences } = useServices();
   const { zone } = preferences.choice.value;
   return (
-    <table class="plain stacks accounts" aria-busy={busy}>
-      <caption class="visually-hidden">Accounts with a credential</caption>
-      <thead>
-        <tr>
-          <th scope="col">Account</th>
-          <th scope="col">Further devices</th>
-          <th scope="col" class="col-issued">
-            Issued {formatZone(zone, Date.now())}
-          </th>
-          <th scope="col" class="col-issued">
-            Last new secret
-          </th>
-          <th scope="col" class="col-actions">
-            <span class="visually-hidden">Actions</span>
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {items
-          ? items.map((credential) => (
-              <AccountRow key={credential.device_id} credential={credential} zone={zone} onAsk={onAsk} />
-            ))
-          : Array.from({ length: 6 }, (_, row) => (
-              <tr key={row} class="waiting" aria-hidden="true">
-                <td colSpan={5}>
-                  <span class="bar bar-long" />
-                </td>
-              </tr>
-            ))}
-      </tbody>
-    </table>
+    <Table
+      class="plain stacks accounts"
+      caption="Accounts with a credential"
+      rows={items}
+      keyOf={({ device_id }) => device_id}
+      aria-busy={busy}
+      columns={[
+        {
+          label: 'Account',
+          class: 'whole',
+          isName: true,
+          cell: ({ account, device_id }) => (
+            <a class="link" href={deviceHref(device_id)}>
+              {account}
+            </a>
+          ),
+        },
+        {
+          label: 'Further devices',
+          class: 'whole',
+          attributes: ({ devices }) => ({ title: devices.join(', ') }),
+          cell: ({ devices }) => devices.join(', ') || <span class="quiet">{NOTHING}</span>,
+        },
+        {
+          label: `Issued ${formatZone(zone, Date.now())}`,
+          class: 'col-issued',
+          width: '12rem',
+          cell: ({ issued_at }) => <When time={issued_at} zone={zone} />,
+        },
+        {
+          label: 'Last new secret',
+          class: 'col-issued',
+          width: '12rem',
+          cell: ({ changed_at }) => <When time={changed_at} zone={zone} />,
+        },
+        {
+          label: 'Actions',
+          isQuiet: true,
+          class: 'col-actions whole',
+          width: '13rem',
+          cell: (credential) => (
+            <>
+              <button type="button" class="button" onClick={() => onAsk({ action: 'rotate', credential })}>
+                Rotate …<span class="visually-hidden"> {credential.account}</span>
+              </button>
+              <button type="button" class="button" onClick={() => onAsk({ action: 'revoke', credential })}>
+                Revoke …<span class="visually-hidden"> {credential.account}</span>
+              </button>
+            </>
+          ),
+        },
+      ]}
+    />
   );
 }
 
-const AccountRow = ({
-  credential,
-  zone,
-  onAsk,
-}: {
-  credential: Credential;
-  zone: Zone;
-  onAsk: (asked: Asked) => void;
-}) => {
-  const { account, device_id, devices, issued_at, changed_at } = credential;
-  return (
-    <tr>
-      <th scope="row" class="whole">
-        <a class="link" href={deviceHref(device_id)}>
-          {account}
-        </a>
-      </th>
-      <td class="whole" title={devices.join(', ')}>
-        {devices.length === 0 ? <span class="quiet">{NOTHING}</span> : devices.join(', ')}
-      </td>
-      <td class="col-issued">
-        <time datetime={issued_at}>{formatDateTime(Date.parse(issued_at), zone)}</time>
-        <OtherZone ts={Date.parse(issued_at)} />
-      </td>
-      <td class="col-issued">
-        <time datetime={changed_at}>{formatDateTime(Date.parse(changed_at), zone)}</time>
-        <OtherZone ts={Date.parse(changed_at)} />
-      </td>
-      <td class="col-actions whole">
-        <button type="button" class="button" onClick={() => onAsk({ action: 'rotate', credential })}>
-          Rotate …<span class="visually-hidden"> {account}</span>
-        </button>
-        <button type="button" class="button" onClick={() => onAsk({ action: 'revoke', credential })}>
-          Revoke …<span class="visually-hidden"> {account}</span>
-        </button>
-      </td>
-    </tr>
-  );
-};
+const When = ({ time, zone }: { time: string; zone: Zone }) => (
+  <>
+    <time datetime={time}>{formatDateTime(Date.parse(time), zone)}</time>
+    <OtherZone ts={Date.parse(time)} />
+  </>
+);

@@ -1,10 +1,10 @@
-import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { Problem, ProblemWords } from '../../api/request.ts';
-import { problemWords, toProblem } from '../../api/request.ts';
+import { problemWords } from '../../api/request.ts';
 import type { Mqtt } from '../../api/types.ts';
-import { Cancel, Copyable, Dialog, DialogProblem } from '../../kit/controls.tsx';
-import { publishCommand } from '../../kit/first-steps.tsx';
+import { Cancel, Copyable } from '../../kit/controls.tsx';
+import { Field, FormDialog } from '../../kit/form.tsx';
+import { publishCommand } from '../../kit/publish-command.ts';
 import { useServices } from '../../state/hooks.ts';
 import type { Credential, IssuedCredential } from './api.ts';
 import { issueCredential, revokeCredential, rotateCredential } from './api.ts';
@@ -21,94 +21,66 @@ const WORDS: Record<string, ProblemWords> = {
   },
 };
 
-function Failure({ problem }: { problem: Problem }) {
+function words(problem: Problem): ProblemWords {
   const { code, status, detail } = problem;
   const rejected = { title: 'This is not accepted', advice: detail };
-  const { title, advice } = WORDS[code] ?? (status === 400 ? rejected : problemWords(problem));
-  return <DialogProblem title={title} advice={advice} />;
+  return WORDS[code] ?? (status === 400 ? rejected : problemWords(problem));
 }
 
-/** Keeps the state of the request that a dialog sends. */
-function useSending<T>(
-  ask: () => Promise<T>,
-  onAnswer: (answer: T) => void,
-): { busy: boolean; problem: Problem | null; send: () => Promise<void> } {
-  const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<Problem | null>(null);
-  async function send() {
-    if (busy) return;
-    setBusy(true);
-    setProblem(null);
-    await ask().then(onAnswer, (error) => setProblem(toProblem(error)));
-    setBusy(false);
-  }
-  return { busy, problem, send };
-}
-
-export function IssueDialog({
-  mqtt,
-  onIssued,
-  onClose,
-}: {
+interface Props {
   mqtt: Mqtt | null;
-  onIssued: () => void;
+  /** called after the account has a new secret, or has none any more */
+  onDone: () => void;
   onClose: () => void;
-}) {
+}
+
+/** Keeps the new secret. No other page or answer has it, so the dialog shows it in place of its form. */
+function useIssued({ mqtt, onDone }: Props) {
+  const [issued, setIssued] = useState<IssuedCredential | null>(null);
+  const take = (answer: IssuedCredential) => {
+    setIssued(answer);
+    onDone();
+  };
+  const shown = issued && {
+    title: `The secret of ${issued.account}`,
+    result: <Secret issued={issued} mqtt={mqtt} />,
+  };
+  return { take, shown };
+}
+
+export function IssueDialog(props: Props) {
   const { client } = useServices();
   const [account, setAccount] = useState('');
   const [devices, setDevices] = useState('');
-  const [issued, setIssued] = useState<IssuedCredential | null>(null);
-  const field = useRef<HTMLInputElement | null>(null);
-  useEffect(() => field.current?.focus(), []);
-  const { busy, problem, send } = useSending(
-    () => issueCredential(client, account, linesOf(devices)),
-    (answer) => {
-      setIssued(answer);
-      onIssued();
-    },
-  );
+  const { take, shown } = useIssued(props);
+  const plain = { autocapitalize: 'none' };
   return (
-    <SecretDialog title="Issue a credential" {...{ busy, issued, mqtt, onClose }}>
-      <form
-        onSubmit={(event: Event) => {
-          event.preventDefault();
-          if (account !== '') void send();
-        }}
-      >
-        <label class="dialog-field">
-          <span>Account: the name or the id of the device, as its topics have it</span>
-          <input
-            ref={field}
-            type="text"
-            autocomplete="off"
-            autocapitalize="none"
-            spellcheck={false}
-            required
-            value={account}
-            onInput={(event) => setAccount(event.currentTarget.value)}
-          />
-        </label>
-        <label class="dialog-field">
-          <span>Further devices of a gateway, one on each line. A single device leaves this empty.</span>
-          <textarea
-            class="credential-devices"
-            rows={3}
-            autocomplete="off"
-            autocapitalize="none"
-            spellcheck={false}
-            value={devices}
-            onInput={(event) => setDevices(event.currentTarget.value)}
-          />
-        </label>
-        {problem && <Failure problem={problem} />}
-        <p class="dialog-actions">
-          <Cancel disabled={busy} />
-          <button type="submit" class="button main-button" disabled={account === '' || busy}>
-            {busy ? 'Issuing …' : 'Issue'}
-          </button>
-        </p>
-      </form>
-    </SecretDialog>
+    <FormDialog
+      title="Issue a credential"
+      submit="Issue"
+      busyLabel="Issuing …"
+      isReady={account !== ''}
+      words={words}
+      onSubmit={() => issueCredential(client, account, linesOf(devices)).then(take)}
+      onClose={props.onClose}
+      {...shown}
+    >
+      <Field
+        label="Account: the name or the id of the device, as its topics have it"
+        value={account}
+        onValue={setAccount}
+        isFocused
+        required
+        {...plain}
+      />
+      <Field
+        label="Further devices of a gateway, one on each line. A single device leaves this empty."
+        value={devices}
+        onValue={setDevices}
+        rows={3}
+        {...plain}
+      />
+    </FormDialog>
   );
 }
 
@@ -120,54 +92,47 @@ const linesOf = (text: string): string[] =>
 
 export function RotateDialog({
   credential: { account, device_id },
-  mqtt,
-  onRotated,
-  onClose,
-}: {
-  credential: Credential;
-  mqtt: Mqtt | null;
-  onRotated: () => void;
-  onClose: () => void;
-}) {
+  ...props
+}: Props & { credential: Credential }) {
   const { client } = useServices();
-  const [issued, setIssued] = useState<IssuedCredential | null>(null);
-  const { busy, problem, send } = useSending(
-    () => rotateCredential(client, device_id),
-    (answer) => {
-      setIssued(answer);
-      onRotated();
-    },
-  );
+  const { take, shown } = useIssued(props);
   return (
-    <SecretDialog title={`Rotate the secret of ${account}?`} {...{ busy, issued, mqtt, onClose }}>
+    <FormDialog
+      title={`Rotate the secret of ${account}?`}
+      submit="Rotate"
+      busyLabel="Rotating …"
+      tone="grave"
+      isCareful
+      words={words}
+      onSubmit={() => rotateCredential(client, device_id).then(take)}
+      onClose={props.onClose}
+      {...shown}
+    >
       <p>
         The present secret is invalid at once. A device that is connected with it is disconnected within half
         a minute. It connects again after it has the new secret.
       </p>
-      {problem && <Failure problem={problem} />}
-      <p class="dialog-actions">
-        <Cancel autofocus disabled={busy} />
-        <button type="button" class="button grave-button" disabled={busy} onClick={send}>
-          {busy ? 'Rotating …' : 'Rotate'}
-        </button>
-      </p>
-    </SecretDialog>
+    </FormDialog>
   );
 }
 
 export function RevokeDialog({
   credential: { account, device_id, devices },
-  onRevoked,
+  onDone,
   onClose,
-}: {
-  credential: Credential;
-  onRevoked: () => void;
-  onClose: () => void;
-}) {
+}: Omit<Props, 'mqtt'> & { credential: Credential }) {
   const { client } = useServices();
-  const { busy, problem, send } = useSending(() => revokeCredential(client, device_id), onRevoked);
   return (
-    <Dialog title={`Revoke the credential of ${account}?`} busy={busy} onClose={onClose}>
+    <FormDialog
+      title={`Revoke the credential of ${account}?`}
+      submit="Revoke"
+      busyLabel="Revoking …"
+      tone="grave"
+      isCareful
+      words={words}
+      onSubmit={() => revokeCredential(client, device_id).then(onDone)}
+      onClose={onClose}
+    >
       <p>
         Its secret is invalid at once. A device that is connected with it is disconnected within half a
         minute. Its measurements stay. To let it back in, issue a new credential.
@@ -175,46 +140,9 @@ export function RevokeDialog({
       {devices.length > 0 && (
         <p class="dialog-warning">It is a gateway: {devices.join(', ')} can no longer publish through it.</p>
       )}
-      {problem && <Failure problem={problem} />}
-      <p class="dialog-actions">
-        <Cancel autofocus disabled={busy} />
-        <button type="button" class="button grave-button" disabled={busy} onClick={send}>
-          {busy ? 'Revoking …' : 'Revoke'}
-        </button>
-      </p>
-    </Dialog>
+    </FormDialog>
   );
 }
-
-/**
- * Renders a dialog with a question, which shows the new secret afterwards. One dialog for question and secret keeps the focus.
- * No other page or answer has the secret, so Escape must not close the dialog.
- */
-const SecretDialog = ({
-  title,
-  busy,
-  issued,
-  mqtt,
-  onClose,
-  children,
-}: {
-  /** the question */
-  title: string;
-  busy: boolean;
-  issued: IssuedCredential | null;
-  mqtt: Mqtt | null;
-  onClose: () => void;
-  /** the form or buttons below the question */
-  children: ComponentChildren;
-}) => (
-  <Dialog
-    title={issued ? `The secret of ${issued.account}` : title}
-    busy={busy || issued !== null}
-    onClose={onClose}
-  >
-    {issued ? <Secret issued={issued} mqtt={mqtt} /> : children}
-  </Dialog>
-);
 
 function Secret({ issued: { account, secret }, mqtt }: { issued: IssuedCredential; mqtt: Mqtt | null }) {
   // A device name is one topic level. An account with a slash belongs to a Sparkplug edge node, which has other topics, so

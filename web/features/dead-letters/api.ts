@@ -9,6 +9,9 @@ export type UnmatchedTopics = schemas.UnmatchedTopics;
 export type UnmatchedTopic = UnmatchedTopics['items'][number];
 export type Refusal = schemas.Refusal;
 export type DeadLetter = schemas.DeadLetter;
+export type DecodedDeadLetter = schemas.DecodedDeadLetter;
+export type Decoded = NonNullable<DecodedDeadLetter['decoded']>;
+export type DecodedElement = NonNullable<Decoded['elements']>[number];
 export type DeadLetterSummary = schemas.DeadLetterSummary;
 export type RefusedHour = DeadLetterSummary['items'][number];
 export type RefusedDevice = schemas.RefusedDevices['items'][number];
@@ -34,8 +37,11 @@ export const readRefusedDevices = (
   signal?: AbortSignal,
 ): Promise<schemas.RefusedDevices> => requests.get('/dead-letters/devices', {}, signal);
 
-export const readDeadLetter = ({ requests }: Client, id: string, signal?: AbortSignal): Promise<DeadLetter> =>
-  requests.get(`/dead-letters/${segment(id)}`, {}, signal);
+export const readDeadLetter = (
+  { requests }: Client,
+  id: string,
+  signal?: AbortSignal,
+): Promise<DecodedDeadLetter> => requests.get(`/dead-letters/${segment(id)}`, {}, signal);
 
 export const readUnmatchedTopics = ({ requests }: Client, signal?: AbortSignal): Promise<UnmatchedTopics> =>
   requests.get('/unmatched-topics', {}, signal);

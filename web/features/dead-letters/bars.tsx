@@ -9,6 +9,7 @@ import {
   formatZone,
 } from '../../format.ts';
 import { OtherZone } from '../../kit/figure.tsx';
+import { Table } from '../../kit/table.tsx';
 import { byCount, codeOf } from './codes.tsx';
 import type { Bin, Span } from './counts.ts';
 
@@ -121,11 +122,14 @@ const barText = ({ from, to, deadLetters, codes }: Bin, zone: Zone) => (
     <strong>{binName({ from, to }, zone)}</strong>
     {deadLetters === 0
       ? ' nothing refused'
-      : ` ${formatCounted(deadLetters, 'dead letter')}: ${byCount(codes)
-          .map(([code, count]) => `${formatCount(count)} ${code}`)
-          .join(', ')}`}
+      : ` ${formatCounted(deadLetters, 'dead letter')}: ${codesText(codes)}`}
   </>
 );
+
+const codesText = (codes: Bin['codes']): string =>
+  byCount(codes)
+    .map(([code, count]) => `${formatCount(count)} ${code}`)
+    .join(', ');
 
 /** @returns time span of a bar as text: `2026-11-21 14:00–15:00` */
 export const binName = ({ from, to }: Span, zone: Zone): string =>
@@ -157,36 +161,32 @@ export function BinsTable({
   return (
     <details class="more-figures">
       <summary>The same as a table</summary>
-      <table class="plain">
-        <caption class="visually-hidden">Refusals over time, newest first</caption>
-        <thead>
-          <tr>
-            <th scope="col">Time {formatZone(zone, head)}</th>
-            <th scope="col" class="number">
-              Dead letters
-            </th>
-            <th scope="col">Refusals</th>
-          </tr>
-        </thead>
-        <tbody>
-          {filled.map((bin) => (
-            <tr key={bin.from}>
-              <th scope="row">
+      <Table
+        class="plain"
+        caption="Refusals over time, newest first"
+        rows={filled}
+        keyOf={({ from }) => from}
+        columns={[
+          {
+            label: `Time ${formatZone(zone, head)}`,
+            isName: true,
+            cell: (bin) => (
+              <>
                 <a class="link" href={hrefOf(bin)}>
                   {binName(bin, zone)}
                 </a>
                 <OtherZone ts={bin.from} head={head} />
-              </th>
-              <td class="number">{formatCount(bin.deadLetters)}</td>
-              <td class="wraps">
-                {byCount(bin.codes)
-                  .map(([code, count]) => `${formatCount(count)} ${code}`)
-                  .join(', ')}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+              </>
+            ),
+          },
+          {
+            label: 'Dead letters',
+            class: 'number',
+            cell: ({ deadLetters }) => formatCount(deadLetters),
+          },
+          { label: 'Refusals', class: 'wraps', cell: ({ codes }) => codesText(codes) },
+        ]}
+      />
     </details>
   );
 }

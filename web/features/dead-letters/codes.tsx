@@ -1,4 +1,5 @@
 import { formatCount } from '../../format.ts';
+import { Table } from '../../kit/table.tsx';
 import type { Refusal } from './api.ts';
 import { escapeLine } from './text.ts';
 
@@ -101,6 +102,14 @@ export const codeOf = (code: string): RefusalCode =>
 export const byCount = (codes: Record<string, number>): [code: string, count: number][] =>
   Object.entries(codes).sort(([a, countA], [b, countB]) => countB - countA || (a < b ? -1 : 1));
 
+const MEANING = 'What it means, and what to do';
+
+const Meaning = ({ code }: { code: string }) => (
+  <>
+    {codeOf(code).title}. <span class="advice">{codeOf(code).advice}</span>
+  </>
+);
+
 /** Renders the table of refusal codes with count, meaning and advice. The table is also the legend of the bars. */
 export const CodeTable = ({
   codes,
@@ -113,36 +122,27 @@ export const CodeTable = ({
   /** returns the address of the list filtered by a code */
   hrefOf: (code: string) => string;
 }) => (
-  <table class="plain stacks codes">
-    <caption class="visually-hidden">Refusals by code</caption>
-    <thead>
-      <tr>
-        <th scope="col">Code</th>
-        <th scope="col" class="number">
-          Refusals
-        </th>
-        <th scope="col">What it means, and what to do</th>
-      </tr>
-    </thead>
-    <tbody>
-      {byCount(codes).map(([code, count]) => {
-        const { title, advice } = codeOf(code);
-        return (
-          <tr key={code} aria-current={code === chosen ? 'true' : undefined}>
-            <th scope="row">
-              <a class="link" href={hrefOf(code)} title="Show the dead letters of this code">
-                <Code code={code} />
-              </a>
-            </th>
-            <td class="number">{formatCount(count)}</td>
-            <td class="wraps whole">
-              {title}. <span class="advice">{advice}</span>
-            </td>
-          </tr>
-        );
-      })}
-    </tbody>
-  </table>
+  <Table
+    class="plain stacks codes"
+    caption="Refusals by code"
+    rows={byCount(codes)}
+    keyOf={([code]) => code}
+    rowAttributes={([code]) => ({ 'aria-current': code === chosen ? 'true' : undefined })}
+    columns={[
+      {
+        label: 'Code',
+        isName: true,
+        width: '13rem',
+        cell: ([code]) => (
+          <a class="link" href={hrefOf(code)} title="Show the dead letters of this code">
+            <Code code={code} />
+          </a>
+        ),
+      },
+      { label: 'Refusals', class: 'number', width: '8rem', cell: ([, count]) => formatCount(count) },
+      { label: MEANING, class: 'wraps whole', cell: ([code]) => <Meaning code={code} /> },
+    ]}
+  />
 );
 
 /** Renders a code with its colored sign and its name. @param props `code`: refusal code */
@@ -170,37 +170,33 @@ export const RefusedTable = ({
   caption: string;
   element: string;
 }) => (
-  <table class="plain stacks refused">
-    <caption class="visually-hidden">{caption}</caption>
-    <thead>
-      <tr>
-        <th scope="col" class="col-code">
-          Code
-        </th>
-        <th scope="col" class="col-element">
-          {element[0]?.toUpperCase()}
-          {element.slice(1)}s
-        </th>
-        <th scope="col">What it means, and what to do</th>
-      </tr>
-    </thead>
-    <tbody>
-      {[...indexesByCode(refused)].map(([code, indexes]) => (
-        <tr key={code}>
-          <th scope="row">
-            <Code code={code} />
-          </th>
-          <td class="indexes">{indexText(indexes)}</td>
-          <td class="wraps whole">
+  <Table
+    class="plain stacks refused"
+    caption={caption}
+    rows={[...indexesByCode(refused)]}
+    keyOf={([code]) => code}
+    columns={[
+      { label: 'Code', isName: true, width: '13rem', cell: ([code]) => <Code code={code} /> },
+      {
+        label: `${element[0]?.toUpperCase()}${element.slice(1)}s`,
+        class: 'indexes',
+        width: '16rem',
+        cell: ([, indexes]) => indexText(indexes),
+      },
+      {
+        label: MEANING,
+        class: 'wraps whole',
+        cell: ([code]) => (
+          <>
             {reasonsOf(refused, code, MOST_REASONS).map((text) => (
               <code class="reason">{escapeLine(text)}</code>
             ))}
-            {codeOf(code).title}. <span class="advice">{codeOf(code).advice}</span>
-          </td>
-        </tr>
-      ))}
-    </tbody>
-  </table>
+            <Meaning code={code} />
+          </>
+        ),
+      },
+    ]}
+  />
 );
 
 /** @returns indexes of refused elements by code; codes in order of first occurrence */
@@ -228,10 +224,7 @@ export function elementOf(topic: string): 'measurement' | 'sensor' | 'metric' {
   return topic.endsWith('/birth') ? 'sensor' : 'measurement';
 }
 
-/**
- * @param indexes indexes in ascending order; -1 is the message as a whole
- * @returns `[0]–[5], [7]`
- */
+/** @param indexes indexes in ascending order; -1 is the message as a whole @returns `[0]–[5], [7]` */
 export function indexText(indexes: number[]): string {
   if (indexes.includes(-1)) return 'the whole message';
   const runs: [first: number, last: number][] = [];

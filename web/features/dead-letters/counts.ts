@@ -33,10 +33,7 @@ const DEFAULT_RANGE = RANGES[0] as (typeof RANGES)[number];
 export const rangeOf = (query: URLSearchParams): typeof DEFAULT_RANGE =>
   RANGES.find(({ value }) => value === query.get('range')) ?? DEFAULT_RANGE;
 
-/**
- * @param now current time in epoch ms
- * @returns the span of whole bins that ends with the current bin
- */
+/** @returns the span of whole bins that ends with the current bin */
 export function spanOf({ binMs, bins }: typeof DEFAULT_RANGE, now: number): Span {
   const to = (Math.floor(now / binMs) + 1) * binMs;
   return { from: to - bins * binMs, to };
@@ -80,10 +77,7 @@ export function binsOf(hours: RefusedHour[], { from, to }: Span, binMs: number):
   return bins;
 }
 
-/**
- * @param bins bins, oldest first
- * @returns one bin with the sum of all counts
- */
+/** @returns one bin with the sum of all counts */
 export function sumBins(bins: Bin[]): Bin {
   const sum: Bin = {
     from: bins[0]?.from ?? 0,
@@ -186,7 +180,6 @@ export function useCounts(range: (typeof RANGES)[number]) {
   return { ...counts, reload: useCallback(() => setRound((count) => count + 1), []) };
 }
 
-/** @param now current time in epoch ms */
 const nothingYet = (range: (typeof RANGES)[number], now: number): Counts => ({
   hours: [],
   span: spanOf(range, now),

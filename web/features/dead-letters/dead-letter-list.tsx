@@ -4,6 +4,7 @@ import { formatBytes, formatCount, formatDateTime, formatZone, NOTHING } from '.
 import { OtherZone } from '../../kit/figure.tsx';
 import { FilterField, Pager, usePages } from '../../kit/list-controls.tsx';
 import { Notice, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
+import { Table } from '../../kit/table.tsx';
 import { deviceHref, withQuery } from '../../routes.ts';
 import { useQuery, useServices } from '../../state/hooks.ts';
 import { rowsOf } from '../../state/lists.ts';
@@ -145,79 +146,70 @@ const DeadLetterTable = ({
   /** returns the address of a dead letter */
   hrefOf: (id: string) => string;
 }) => (
-  <table class="plain stacks dead-letters" aria-busy={busy}>
-    <caption class="visually-hidden">Dead letters, newest first</caption>
-    <thead>
-      <tr>
-        <th scope="col" class="col-time">
-          Received {formatZone(zone, Date.now())}
-        </th>
-        <th scope="col" class="col-of">
-          Device
-        </th>
-        <th scope="col" class="col-topic">
-          Topic and payload
-        </th>
-        <th scope="col" class="col-codes">
-          Refused
-        </th>
-        <th scope="col" class="col-size number">
-          Size
-        </th>
-      </tr>
-    </thead>
-    <tbody>
-      {deadLetters
-        ? deadLetters.map((deadLetter) => (
-            <Row key={deadLetter.id} deadLetter={deadLetter} zone={zone} href={hrefOf(deadLetter.id)} />
-          ))
-        : Array.from({ length: 6 }, (_, row) => (
-            <tr key={row} class="waiting" aria-hidden="true">
-              <td colSpan={5}>
-                <span class="bar-gap" />
-              </td>
-            </tr>
-          ))}
-    </tbody>
-  </table>
-);
-
-const Row = ({ deadLetter, zone, href }: { deadLetter: DeadLetter; zone: Zone; href: string }) => (
-  <tr>
-    <th scope="row" class="col-time">
-      <a class="row-link" href={href} title="Open this dead letter">
-        <time datetime={deadLetter.ts}>{formatDateTime(Date.parse(deadLetter.ts), zone)}</time>
-      </a>
-      <OtherZone ts={Date.parse(deadLetter.ts)} />
-    </th>
-    <td class="col-of whole">
-      <DeviceLink device={deadLetter.device} />
-    </td>
-    <td class="col-topic whole">
-      <span class="topic" title={escapeLine(deadLetter.topic)}>
-        {escapeLine(deadLetter.topic)}
-      </span>
-      {deadLetter.payload_base64 !== null && (
-        <code class="preview">{previewOf(deadLetter.payload_base64)}</code>
-      )}
-    </td>
-    <td class="col-codes whole">
-      {byCount(deadLetter.codes).map(([code, count]) => (
-        <span class="code-count" key={code}>
-          <Code code={code} />
-          {count > 1 && ` ${formatCount(count)}`}
-        </span>
-      ))}
-      <FirstReason refused={deadLetter.refused ?? []} />
-    </td>
-    <td class="col-size number">
-      {deadLetter.size === null ? (
-        <span title="Only the counts were kept">{NOTHING}</span>
-      ) : (
-        formatBytes(deadLetter.size)
-      )}
-    </td>
-  </tr>
+  <Table
+    class="plain stacks dead-letters"
+    caption="Dead letters, newest first"
+    rows={deadLetters}
+    keyOf={({ id }) => id}
+    aria-busy={busy}
+    columns={[
+      {
+        label: `Received ${formatZone(zone, Date.now())}`,
+        class: 'col-time',
+        width: '12rem',
+        isName: true,
+        cell: ({ id, ts }) => (
+          <>
+            <a class="row-link" href={hrefOf(id)} title="Open this dead letter">
+              <time datetime={ts}>{formatDateTime(Date.parse(ts), zone)}</time>
+            </a>
+            <OtherZone ts={Date.parse(ts)} />
+          </>
+        ),
+      },
+      {
+        label: 'Device',
+        class: 'col-of whole',
+        width: '14rem',
+        cell: ({ device }) => <DeviceLink device={device} />,
+      },
+      {
+        label: 'Topic and payload',
+        class: 'col-topic whole',
+        cell: ({ topic, payload_base64 }) => (
+          <>
+            <span class="topic" title={escapeLine(topic)}>
+              {escapeLine(topic)}
+            </span>
+            {payload_base64 !== null && <code class="preview">{previewOf(payload_base64)}</code>}
+          </>
+        ),
+      },
+      {
+        label: 'Refused',
+        class: 'col-codes whole',
+        width: '20rem',
+        cell: ({ codes, refused }) => (
+          <>
+            {byCount(codes).map(([code, count]) => (
+              <span class="code-count" key={code}>
+                <Code code={code} />
+                {count > 1 && ` ${formatCount(count)}`}
+              </span>
+            ))}
+            <FirstReason refused={refused ?? []} />
+          </>
+        ),
+      },
+      {
+        label: 'Size',
+        class: 'number',
+        width: '6.5rem',
+        cell: ({ size }) =>
+          size === null ? <span title="Only the counts were kept">{NOTHING}</span> : formatBytes(size),
+      },
+    ]}
+  />
 );
 
 /** Renders the first field that violates a rule, and the rule. Dead letters of older versions have neither. */

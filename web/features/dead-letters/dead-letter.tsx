@@ -1,3 +1,4 @@
+import { Fragment } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { formatBytes, formatCount, formatCounted, formatDateTime, formatZone } from '../../format.ts';
 import { Breadcrumbs } from '../../kit/navigation.tsx';
@@ -7,12 +8,10 @@ import { readDeadLetter } from './api.ts';
 import { elementOf, RefusedTable } from './codes.tsx';
 import { DeviceLink } from './dead-letter-list.tsx';
 import { Replay } from './replay.tsx';
-import { bytesOf, dumpOf, elementsOf, escapeInvisible, escapeLine, findValues, markValues } from './text.ts';
+import { bytesOf, dumpOf, escapeInvisible, escapeLine } from './text.ts';
 import './dead-letters.css';
 import { Choice } from '../../kit/controls.tsx';
-import type { DeadLetter, Refusal } from './api.ts';
-import { readCbor } from './cbor.ts';
-import type { Piece } from './text.ts';
+import type { Decoded, DecodedDeadLetter, DecodedElement, Refusal } from './api.ts';
 
 export function DeadLetterPage({ id, backHref }: { id: string; backHref: string }) {
   const { client } = useServices();
@@ -38,7 +37,7 @@ export function DeadLetterPage({ id, backHref }: { id: string; backHref: string 
   );
 }
 
-function Facts({ deadLetter }: { deadLetter: DeadLetter }) {
+function Facts({ deadLetter }: { deadLetter: DecodedDeadLetter }) {
   const { preferences } = useServices();
   const { zone } = preferences.choice.value;
   const at = Date.parse(deadLetter.ts);
@@ -76,11 +75,9 @@ function Facts({ deadLetter }: { deadLetter: DeadLetter }) {
   );
 }
 
-function Content({ deadLetter }: { deadLetter: DeadLetter }) {
-  const payload = useMemo(
-    () => (deadLetter.payload_base64 === null ? null : readPayload(deadLetter)),
-    [deadLetter],
-  );
+function Content({ deadLetter }: { deadLetter: DecodedDeadLetter }) {
+  const { decoded, payload_base64 } = deadLetter;
+  const bytes = useMemo(() => bytesOf(payload_base64 ?? ''), [payload_base64]);
   const refused =
     deadLetter.refused ?? Object.entries(deadLetter.codes).map(([code]) => ({ index: -1, code }));
   const element = elementOf(deadLetter.topic);
@@ -98,14 +95,9 @@ function Content({ deadLetter }: { deadLetter: DeadLetter }) {
         </div>
         <RefusedTable refused={refused} caption="What was refused" element={element} />
       </section>
-      <Replay deadLetter={deadLetter} keptBytes={payload?.bytes.length ?? 0} />
-      {payload ? (
-        <PayloadView
-          payload={payload}
-          size={deadLetter.size ?? payload.bytes.length}
-          refused={refused}
-          element={element}
-        />
+      <Replay deadLetter={deadLetter} keptBytes={bytes.length} />
+      {decoded ? (
+        <PayloadView size={deadLetter.size ?? bytes.length} {...{ decoded, bytes, refused, element }} />
       ) : (
         <section class="panel" aria-label="Payload">
           <h2 class="panel-title">Payload</h2>
@@ -116,76 +108,6 @@ function Content({ deadLetter }: { deadLetter: DeadLetter }) {
   );
 }
 
-/** The payload of a dead letter, decoded. The text of the payload comes from unknown senders, so it is escaped. */
-interface Payload {
-  /** bytes of the payload that were kept */
-  bytes: Uint8Array;
-  /** null: the bytes are no UTF-8 */
-  text: string | null;
-  /** elements of the message by the index that refusals use; null: the payload cannot be split */
-  elements: string[] | null;
-  format: 'JSON' | 'CBOR' | null;
-  /** path of the array of elements; in a birth message the member `sensors` */
-  base: '' | 'sensors';
-  /** the reason why the payload cannot be split; empty if there are elements */
-  obstacle: string;
-}
-
-/** @param deadLetter a dead letter whose payload was kept */
-export function readPayload({ payload_base64, content_type, refused }: DeadLetter): Payload {
-  const bytes = bytesOf(payload_base64 ?? '');
-  const text = textOf(bytes);
-  const base = refused?.some(({ path }) => path?.startsWith('sensors[')) ? 'sensors' : '';
-  const isCbor = content_type?.includes('cbor') || looksLikeCbor(bytes);
-  const read = isCbor
-    ? attempt('CBOR', () => readCbor(bytes))
-    : text === null
-      ? NOT_TEXT
-      : attempt('JSON', () => jsonElements(text, base));
-  return {
-    bytes,
-    text: text === null ? null : escapeInvisible(text),
-    ...read,
-    elements: read.elements?.map(escapeInvisible) ?? null,
-    base,
-  };
-}
-
-type Attempt = Pick<Payload, 'elements' | 'format' | 'obstacle'>;
-
-const NOT_TEXT: Attempt = {
-  elements: null,
-  format: null,
-  obstacle: 'It is no text, and no format that can be shown otherwise.',
-};
-
-function attempt(format: 'JSON' | 'CBOR', read: () => string[]): Attempt {
-  try {
-    return { elements: read(), format, obstacle: '' };
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    return { elements: null, format: null, obstacle: escapeInvisible(`It is no ${format}: ${reason}`) };
-  }
-}
-
-/** @throws {SyntaxError} if the text is no JSON */
-function jsonElements(text: string, base: Payload['base']): string[] {
-  JSON.parse(text);
-  const array = base === '' ? undefined : findValues(text, new Set([base])).get(base);
-  return elementsOf(array ? text.slice(array.begin, array.end) : text);
-}
-
-function textOf(bytes: Uint8Array): string | null {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return null;
-  }
-}
-
-/** Tests for CBOR: a CBOR array begins with one of these bytes, and no UTF-8 text does. Ingest uses this rule, too. */
-const looksLikeCbor = ([first = 0]: Uint8Array) => first >= 0x80 && first <= 0x9f;
-
 /** Number of elements that the page shows at first, and that each click on "more" adds. */
 const AT_ONCE = 100;
 
@@ -194,19 +116,21 @@ const DUMP_WIDTHS = { narrow: 8, wide: 16 };
 
 /** Renders the payload in its most readable form. The sender is unknown, so all content is shown as text. */
 function PayloadView({
-  payload,
+  decoded: { text, elements, format, problem },
+  bytes,
   size,
   refused,
   element,
 }: {
-  payload: Payload;
+  decoded: Decoded;
+  /** bytes of the payload that were kept */
+  bytes: Uint8Array;
   /** size of the whole payload in bytes */
   size: number;
   refused: Refusal[];
   /** noun for an element, such as `measurement` */
   element: string;
 }) {
-  const { bytes, text, elements, format, base, obstacle } = payload;
   const ways = [
     ...(elements ? [{ value: 'elements', label: `${element[0]?.toUpperCase()}${element.slice(1)}s` }] : []),
     ...(text === null ? [] : [{ value: 'text', label: 'Text' }]),
@@ -225,14 +149,12 @@ function PayloadView({
         </p>
         <Choice legend="Show it as" options={ways} value={way} onChange={setWay} />
       </div>
-      {obstacle && way !== 'bytes' && <p class="obstacle">{obstacle}</p>}
+      {problem && way !== 'bytes' && <p class="obstacle">{escapeInvisible(problem)}</p>}
       {bytes.length === 0 && <p class="none">It is empty.</p>}
-      {way === 'elements' && elements && (
-        <Elements elements={elements} base={base} refused={refused} element={element} />
-      )}
+      {way === 'elements' && elements && <Elements elements={elements} refused={refused} element={element} />}
       {way === 'text' && bytes.length > 0 && (
         <pre class="payload" tabIndex={0} role="region" aria-label="Payload as text">
-          {text !== null && <Marked pieces={piecesOf(text, format, refused)} />}
+          {escapeInvisible(text ?? '')}
         </pre>
       )}
       {way === 'bytes' && bytes.length > 0 && (
@@ -244,26 +166,26 @@ function PayloadView({
   );
 }
 
-function piecesOf(text: string, format: Payload['format'], refused: Refusal[]): Piece[] {
-  if (format !== 'JSON') return [{ text, isMarked: false }];
-  return markValues(
-    text,
-    refused.flatMap(({ path }) => path || []),
-  );
+/** Renders an element in which the refused values are marked. */
+function Marked({ element: { text, marks } }: { element: DecodedElement }) {
+  const starts = [0, ...marks.map(([, end]) => end)];
+  return starts.map((start, index) => {
+    const [begin, end] = marks[index] ?? [text.length, text.length];
+    return (
+      <Fragment key={start}>
+        {escapeInvisible(text.slice(start, begin))}
+        {begin < end && <mark class="refused-value">{escapeInvisible(text.slice(begin, end))}</mark>}
+      </Fragment>
+    );
+  });
 }
-
-/** Renders a text in which the refused values are marked. */
-const Marked = ({ pieces }: { pieces: Piece[] }) =>
-  pieces.map(({ text, isMarked }) => (isMarked ? <mark class="refused-value">{text}</mark> : text));
 
 function Elements({
   elements,
-  base,
   refused,
   element,
 }: {
-  elements: string[];
-  base: string;
+  elements: DecodedElement[];
   refused: Refusal[];
   element: string;
 }) {
@@ -273,7 +195,7 @@ function Elements({
   // If a message with only one element was refused as a whole, the reason is shown at that element.
   const isOne = elements.length === 1;
   const reasonsFor = (at: number) => refused.filter(({ index }) => index === at || (index === -1 && isOne));
-  const all = elements.map((text, index) => ({ text, index, code: codes.get(index) }));
+  const all = elements.map((each, index) => ({ each, index, code: codes.get(index) }));
   const wanted = onlyRefused ? all.filter(({ code }) => code) : all;
   const hasBoth = codes.size > 0 && !codes.has(-1) && elements.length > codes.size;
   return (
@@ -287,11 +209,11 @@ function Elements({
         </p>
       )}
       <ol class="elements" tabIndex={0} aria-label={`Payload, ${element} by ${element}`}>
-        {wanted.slice(0, shown).map(({ text, index, code }) => (
+        {wanted.slice(0, shown).map(({ each, index, code }) => (
           <li key={index} data-refused={Boolean(code)}>
             <span class="element-index">[{index}]</span>
             <code>
-              <Marked pieces={markValues(text, pathsWithin(`${base}[${index}]`, reasonsFor(index)))} />
+              <Marked element={each} />
             </code>
             {code && <span class="element-code">✕ {code}</span>}
             {reasonsFor(index).map(
@@ -312,13 +234,3 @@ function Elements({
     </>
   );
 }
-
-/**
- * @param element path of the element in the message
- * @returns paths of the refused fields within the element; for a message of one object, the paths have no index
- */
-const pathsWithin = (element: string, refused: Refusal[]): string[] =>
-  refused.flatMap(({ path = '' }) => {
-    const within = path.startsWith(element) ? path.slice(element.length).replace(/^\./, '') : path;
-    return within || [];
-  });

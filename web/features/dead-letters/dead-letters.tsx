@@ -11,6 +11,7 @@ import {
 import { Choice, Copyable, CopyButton } from '../../kit/controls.tsx';
 import { OtherZone } from '../../kit/figure.tsx';
 import { Notice, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
+import { Table } from '../../kit/table.tsx';
 import { withQuery } from '../../routes.ts';
 import { useServices, useTitle } from '../../state/hooks.ts';
 import { useFiguresAlone } from '../../state/live.ts';
@@ -19,7 +20,6 @@ import { CodeTable } from './codes.tsx';
 import { binsOf, chosenBin, RANGES, rangeOf, sumBins, useCounts } from './counts.ts';
 import { DeadLetterPage } from './dead-letter.tsx';
 import { DeadLetterList } from './dead-letter-list.tsx';
-import '../../kit/tables.css';
 import './dead-letters.css';
 import { useState } from 'preact/hooks';
 import type { Place } from '../../routes.ts';
@@ -191,34 +191,74 @@ function UnmatchedTopics() {
       {data && data.items.length === 0 && data.source === 'embedded' && (
         <p class="none">No message came on an unknown topic.</p>
       )}
-      {data && data.items.length > 0 && <Table items={data.items} zone={zone} />}
+      {data && data.items.length > 0 && <TopicTable items={data.items} zone={zone} />}
     </section>
   );
 }
 
-const Table = ({ items, zone }: { items: UnmatchedTopic[]; zone: Zone }) => (
-  <table class="plain stacks unmatched">
-    <caption class="visually-hidden">Unmatched topics, the newest first</caption>
-    <thead>
-      <tr>
-        <th scope="col">Topic</th>
-        <th scope="col" class="col-count number">
-          Messages
-        </th>
-        <th scope="col" class="col-last">
-          Last {formatZone(zone, Date.now())}
-        </th>
-        <th scope="col">Last payload</th>
-        <th scope="col">Suggestion</th>
-      </tr>
-    </thead>
-    <tbody>
-      {items.map((item) => (
-        <Row key={item.topic} item={item} zone={zone} />
-      ))}
-    </tbody>
-  </table>
-);
+function TopicTable({ items, zone }: { items: UnmatchedTopic[]; zone: Zone }) {
+  const [open, setOpen] = useState<string | null>(null);
+  return (
+    <Table
+      class="plain stacks unmatched"
+      caption="Unmatched topics, the newest first"
+      rows={items}
+      keyOf={({ topic }) => topic}
+      extra={(item) =>
+        item.topic === open && item.mapping !== null
+          ? { content: <Proposal item={item} mapping={item.mapping} /> }
+          : null
+      }
+      columns={[
+        {
+          label: 'Topic',
+          class: 'wraps',
+          isName: true,
+          cell: ({ topic }) => <code>{escapeLine(topic)}</code>,
+        },
+        { label: 'Messages', class: 'col-count number', cell: ({ count }) => formatCount(count) },
+        {
+          label: `Last ${formatZone(zone, Date.now())}`,
+          class: 'col-last',
+          cell: ({ ts }) => (
+            <>
+              <time datetime={ts}>{formatDateTime(Date.parse(ts), zone)}</time>
+              <OtherZone ts={Date.parse(ts)} />
+            </>
+          ),
+        },
+        {
+          label: 'Last payload',
+          class: 'wraps whole',
+          cell: ({ payload_base64, size }) => (
+            <>
+              <code>{previewOf(payload_base64, ROW_CHARACTERS)}</code>{' '}
+              <span class="quiet">{formatBytes(size)}</span>
+            </>
+          ),
+        },
+        {
+          label: 'Suggestion',
+          class: 'wraps whole',
+          cell: ({ topic, mapping, suggestion }) =>
+            mapping === null ? (
+              <Suggestion topic={suggestion} />
+            ) : (
+              <button
+                type="button"
+                class="button"
+                aria-expanded={topic === open}
+                onClick={() => setOpen(topic === open ? null : topic)}
+              >
+                {topic === open ? 'Hide the mapping' : 'Propose a mapping'}
+                <span class="visually-hidden"> for {escapeLine(topic)}</span>
+              </button>
+            ),
+        },
+      ]}
+    />
+  );
+}
 
 const Suggestion = ({ topic }: { topic: string | null }) =>
   topic === null ? (
@@ -230,45 +270,6 @@ const Suggestion = ({ topic }: { topic: string | null }) =>
       <code>{escapeLine(topic)}</code> <CopyButton text={topic} what="the topic" />
     </span>
   );
-
-function Row({ item, zone }: { item: UnmatchedTopic; zone: Zone }) {
-  const [isOpen, setOpen] = useState(false);
-  return (
-    <>
-      <tr>
-        <th scope="row" class="wraps">
-          <code>{escapeLine(item.topic)}</code>
-        </th>
-        <td class="col-count number">{formatCount(item.count)}</td>
-        <td class="col-last">
-          <time datetime={item.ts}>{formatDateTime(Date.parse(item.ts), zone)}</time>
-          <OtherZone ts={Date.parse(item.ts)} />
-        </td>
-        <td class="wraps whole">
-          <code>{previewOf(item.payload_base64, ROW_CHARACTERS)}</code>{' '}
-          <span class="quiet">{formatBytes(item.size)}</span>
-        </td>
-        <td class="wraps whole">
-          {item.mapping === null ? (
-            <Suggestion topic={item.suggestion} />
-          ) : (
-            <button type="button" class="button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-              {isOpen ? 'Hide the mapping' : 'Propose a mapping'}
-              <span class="visually-hidden"> for {escapeLine(item.topic)}</span>
-            </button>
-          )}
-        </td>
-      </tr>
-      {isOpen && item.mapping !== null && (
-        <tr class="proposal">
-          <td class="whole" colSpan={5}>
-            <Proposal item={item} mapping={item.mapping} />
-          </td>
-        </tr>
-      )}
-    </>
-  );
-}
 
 function Proposal({ item, mapping }: { item: UnmatchedTopic; mapping: string }) {
   const payload = previewOf(item.payload_base64, PAYLOAD_CHARACTERS);

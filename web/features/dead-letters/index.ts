@@ -15,7 +15,7 @@ export const deadLettersFeature: Feature = {
   slots: {
     deviceMark: RefusalMark,
     missingDevice: MissingDeviceRefusals,
-    stepsHint: UnmatchedHint,
+    emptyFleet: UnmatchedHint,
     wallMarks: RefusedMarks,
     wallLegend: RefusedLegend,
   },

@@ -48,7 +48,7 @@ export function UnmatchedHint() {
   if (!data || !newest) return null;
   const count = data.items.reduce((sum, item) => sum + item.count, 0);
   return (
-    <p class="first-steps-unmatched" role="status">
+    <p class="unmatched-hint" role="status">
       {formatCounted(count, 'message')} came on topics that Millrace does not know.{' '}
       {newest.suggestion !== null && (
         <>

@@ -37,6 +37,31 @@ export interface DeadLetter {
   size: number | null;
   payload_base64: string | null;
 }
+export interface DecodedDeadLetter {
+  id: string;
+  ts: string;
+  device: string | null;
+  topic: string;
+  /** Counts of refused measurements, by code. */
+  codes: {
+    [k: string]: number;
+  };
+  refused: Refusal[] | null;
+  content_type: string | null;
+  size: number | null;
+  payload_base64: string | null;
+  decoded: {
+    format: ('JSON' | 'CBOR') | null;
+    text: string | null;
+    elements:
+      | {
+          text: string;
+          marks: [number, number][];
+        }[]
+      | null;
+    problem: string | null;
+  } | null;
+}
 export interface DeadLetterSummary {
   items: {
     hour: string;

@@ -33,10 +33,7 @@ export function useDeadLetterCount(): number {
 /** @returns devices with refused messages in the last minutes, most refusals first */
 export const useRefusedDevices = (): RefusedDevice[] => useKept(createRefused).value;
 
-/**
- * @param device id or name
- * @returns refused measurements of the device; null: no message of the device was refused
- */
+/** @returns refused measurements of the device; null: no message of the device was refused */
 export function useRefusals(device: string): RefusedDevice | null {
   const refused = useRefusedDevices();
   return refused.find((one) => one.device_id === device || one.device === device) ?? null;

@@ -10,5 +10,5 @@ export const importFeature: Feature = {
     scope: 'ingest',
     load: () => import('./import.tsx').then(({ ImportView }) => ImportView),
   },
-  slots: { listAction: ImportButton, stepsMore: ImportHint },
+  slots: { listAction: ImportButton, emptyFleet: ImportHint },
 };

@@ -1,9 +1,10 @@
 import { useState } from 'preact/hooks';
 import { isNamedZone } from '../../format.ts';
+import { Field } from '../../kit/form.tsx';
 import type { ImportProposal, ImportQuestion } from './api.ts';
 
 /** An option that describes a file. `choices`: value and text of each; `list`: what the field proposes while typing. */
-interface Field {
+interface FileOption {
   option: string;
   label: string;
   choices?: Array<[value: string, text: string]>;
@@ -11,7 +12,7 @@ interface Field {
   isCsv?: boolean;
 }
 
-const MAIN: Field[] = [
+const MAIN: FileOption[] = [
   { option: 'time', label: 'Time column', list: 'columns' },
   {
     option: 'time_format',
@@ -59,7 +60,7 @@ const MAIN: Field[] = [
   },
 ];
 
-const MORE: Field[] = [
+const MORE: FileOption[] = [
   { option: 'sensor', label: 'Sensor of all rows' },
   { option: 'site', label: 'Site of new devices' },
   { option: 'device_column', label: 'Device column', list: 'columns' },
@@ -94,7 +95,7 @@ const MORE: Field[] = [
   },
 ];
 
-const DEVICE: Field = { option: 'device', label: 'Device' };
+const DEVICE: FileOption = { option: 'device', label: 'Device' };
 
 /** The zone of this browser. */
 const OWN_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
@@ -116,16 +117,27 @@ export function FileOptions({
   options: Options;
   onChange: (options: Options) => void;
 }) {
-  const isUsable = ({ isCsv }: Field) => !isCsv || type === 'text/csv';
+  const isUsable = ({ isCsv }: FileOption) => !isCsv || type === 'text/csv';
   const change = (option: string, value: string) => {
     const { [option]: _, ...others } = options;
     onChange(value === '' ? others : { ...others, [option]: value });
   };
-  const fields = (list: Field[]) =>
+  const fields = (list: FileOption[]) =>
     list
       .filter(isUsable)
       .map((field) => (
-        <OptionField key={field.option} field={field} value={options[field.option] ?? ''} onChange={change} />
+        <Field
+          key={field.option}
+          class="import-option"
+          id={`import-${field.option}`}
+          label={field.label}
+          options={field.choices}
+          isLazy
+          list={field.list && `import-${field.list}`}
+          placeholder={field.option === 'zone' ? 'UTC' : undefined}
+          value={options[field.option] ?? ''}
+          onValue={(value) => change(field.option, value.trim())}
+        />
       ));
   const hasMore = MORE.some(({ option }) => options[option] !== undefined);
   return (
@@ -146,43 +158,6 @@ export function FileOptions({
         <div class="import-options">{fields(MORE)}</div>
       </details>
     </>
-  );
-}
-
-function OptionField({
-  field: { option, label, choices, list },
-  value,
-  onChange,
-}: {
-  field: Field;
-  value: string;
-  onChange: (option: string, value: string) => void;
-}) {
-  const id = `import-${option}`;
-  return (
-    <div class="import-option" data-set={value !== ''}>
-      <label for={id}>{label}</label>
-      {choices ? (
-        <select id={id} value={value} onChange={(event) => onChange(option, event.currentTarget.value)}>
-          {choices.map(([choice, text]) => (
-            <option key={choice} value={choice}>
-              {text}
-            </option>
-          ))}
-        </select>
-      ) : (
-        <input
-          id={id}
-          type="text"
-          autocomplete="off"
-          spellcheck={false}
-          list={list && `import-${list}`}
-          placeholder={option === 'zone' ? 'UTC' : ''}
-          value={value}
-          onChange={(event) => onChange(option, event.currentTarget.value.trim())}
-        />
-      )}
-    </div>
   );
 }
 

@@ -91,13 +91,9 @@ function eventTimeUnder(chart: UPlot): number | null {
 }
 
 export interface Band {
-  /** events of the device, newest first */
   events: DeviceEvent[];
-  /** online times, oldest first */
   spans: OnlineSpan[];
-  /** time of each birth in epoch ms */
   births: number[];
-  /** times in which no ingest process received samples, oldest first */
   unwatched: Unwatched[];
   /** time in epoch ms before which the events are unknown */
   knownFrom: number | null;

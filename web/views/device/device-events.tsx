@@ -6,6 +6,7 @@ import { clockWords, formatDateTime, formatDuration, formatTime, formatZone, NOT
 import { STATE_WORDS } from '../../kit/device-title.tsx';
 import { OtherZone } from '../../kit/figure.tsx';
 import { ProblemNotice } from '../../kit/notice.tsx';
+import { Table } from '../../kit/table.tsx';
 import {
   happenedAt,
   isUnwatched,
@@ -17,7 +18,6 @@ import {
 } from '../../state/device-events.ts';
 import { useServices } from '../../state/hooks.ts';
 import { bandPlugin, paintBand } from './chart-plugins.ts';
-import '../../kit/tables.css';
 import './device.css';
 import type { ReadonlySignal, Signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
@@ -71,34 +71,47 @@ export function EventList({
   }
   const rows = events ? listed(events) : null;
   const head = rows?.[0]?.ts ?? Date.now();
+  const current = online && rows ? currentOf(rows) : undefined;
   return (
     <>
-      <table class="samples events" aria-busy={events === null}>
-        <caption>Events, newest first</caption>
-        <thead>
-          <tr>
-            <th scope="col">Time {formatZone(zone, head)}</th>
-            <th scope="col" class="col-event">
-              Event
-            </th>
-            <th scope="col" class="col-number">
-              Online for
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows
-            ? rows.map((event, index) => (
-                <EventRow
-                  key={`${event.ts} ${event.kind}`}
-                  event={event}
-                  head={head}
-                  current={online && isCurrent(rows, index)}
-                />
-              ))
-            : Array.from({ length: 4 }, (_, index) => <EmptyRow key={index} />)}
-        </tbody>
-      </table>
+      <Table
+        class="samples events"
+        caption="Events, newest first"
+        isTitled
+        rows={rows}
+        keyOf={({ ts, kind }) => `${ts} ${kind}`}
+        expected={4}
+        aria-busy={events === null}
+        columns={[
+          {
+            label: `Time ${formatZone(zone, head)}`,
+            cell: ({ ts }) => (
+              <>
+                <time datetime={new Date(ts).toISOString()}>{formatDateTime(ts, zone)}</time>
+                <OtherZone ts={ts} head={head} />
+              </>
+            ),
+          },
+          {
+            label: 'Event',
+            width: '5.25rem',
+            cell: ({ kind, clockOffset }) => (
+              <>
+                <span class="event" data-kind={kind}>
+                  {WORDS[kind]}
+                </span>
+                {clockOffset !== null && <span class="event-clock"> {clockWords(clockOffset)}</span>}
+              </>
+            ),
+          },
+          {
+            label: 'Online for',
+            class: 'number',
+            width: '6.5rem',
+            cell: (event) => (event === current ? <SoFar from={event.ts} /> : onlineText(event)),
+          },
+        ]}
+      />
       {problem && (
         <p class="slow" role="alert">
           {problemWords(problem).title}.{' '}
@@ -118,46 +131,14 @@ export function EventList({
   );
 }
 
-/** @returns whether the event began the current online time */
-function isCurrent(rows: Listed[], index: number): boolean {
+/** @returns the event that began the current online time */
+function currentOf(rows: Listed[]): Listed | undefined {
   const end = rows.findIndex(({ kind }) => kind === 'offline');
-  const since = rows.slice(0, end === -1 ? rows.length : end).findLastIndex(({ kind }) => kind === 'online');
-  return index === since;
+  return rows.slice(0, end === -1 ? rows.length : end).findLast(({ kind }) => kind === 'online');
 }
 
-function EventRow({
-  event: { kind, ts, clockOffset, onlineFrom },
-  head,
-  current,
-}: {
-  event: Listed;
-  /** time in epoch ms whose UTC offset the column head names */
-  head: number;
-  current: boolean;
-}) {
-  const { preferences } = useServices();
-  const { zone } = preferences.choice.value;
-  return (
-    <tr>
-      <td>
-        <time datetime={new Date(ts).toISOString()}>{formatDateTime(ts, zone)}</time>
-        <OtherZone ts={ts} head={head} />
-      </td>
-      <td class="col-event">
-        <span class="event" data-kind={kind}>
-          {WORDS[kind]}
-        </span>
-        {clockOffset !== null && <span class="event-clock"> {clockWords(clockOffset)}</span>}
-      </td>
-      <td class="col-number">
-        {current ? (
-          <SoFar from={ts} />
-        ) : (
-          kind === 'offline' && (onlineFrom === null ? NOTHING : formatDuration(ts - onlineFrom))
-        )}
-      </td>
-    </tr>
-  );
+function onlineText({ kind, ts, onlineFrom }: Listed): string | false {
+  return kind === 'offline' && (onlineFrom === null ? NOTHING : formatDuration(ts - onlineFrom));
 }
 
 /** Renders the duration of the current online time. @param props `from`: start in epoch ms */
@@ -172,18 +153,6 @@ function SoFar({ from }: { from: number }) {
   );
 }
 
-const EmptyRow = () => (
-  <tr class="waiting" aria-hidden="true">
-    <td>
-      <span class="bar bar-long" />
-    </td>
-    <td class="col-event">
-      <span class="bar" />
-    </td>
-    <td />
-  </tr>
-);
-
 /** Renders the availability band above the charts: online times and births of the device, and the time labels of all charts. */
 export function EventStrip({
   device,
@@ -197,11 +166,9 @@ export function EventStrip({
   gutter,
 }: {
   device: DeviceInfo;
-  /** time of the newest known event */
   newest: string | null;
   /** draw marks in the band; the array stays the same while the view exists */
   plugins: readonly Plugin[];
-  /** the reason why the values of the page are old; null: the values are current */
   stale: Stale | null;
   time: ReturnType<typeof useWindow>;
   cursorKey: string;
@@ -335,7 +302,6 @@ function UnwatchedLegend({
   window,
 }: {
   unwatched: Unwatched[];
-  /** shown range of time in epoch ms */
   window: { from: number; to: number };
 }) {
   const { preferences } = useServices();
@@ -369,10 +335,7 @@ function stateNow(state: Presence, band: Known | null, asOf: string | null) {
   return isAnnounced ? 'Online now' : 'Online now, by its messages';
 }
 
-/**
- * @param ts time in epoch ms
- * @returns text about the state of the device at that time
- */
+/** @returns text about the state of the device at that time */
 export function wordsAt(
   { events, spans, unwatched, knownFrom, read }: Known,
   ts: number,

@@ -4,8 +4,6 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { createLimit } from '../../api/client.ts';
 import { problemWords } from '../../api/request.ts';
 import { keyOf } from '../../api/stream/index.ts';
-import type { NamedShape } from '../../chart/downloads.tsx';
-import { ChartDownloads } from '../../chart/downloads.tsx';
 import { createGutter, REACH } from '../../chart/options.ts';
 import { pointsFor } from '../../chart/reader.ts';
 import { inOneLine, pointWords, present, readingAt, stateAt } from '../../chart/readout.ts';
@@ -14,10 +12,11 @@ import { TimeChart, useStatePlugins } from '../../chart/signal-chart.tsx';
 import { useSeries } from '../../chart/use-series.ts';
 import { lengthOf, useWindow } from '../../chart/window.ts';
 import { WindowBar } from '../../chart/window-bar.tsx';
+import type { DrawnLine } from '../../feature.ts';
 import { formatNumber, formatUnit, hueOf } from '../../format.ts';
 import { Age, TypeDot, Value } from '../../kit/figure.tsx';
 import { useIsOutage } from '../../kit/notice.tsx';
-import { useChartParts } from '../../kit/slots.tsx';
+import { ChartActions, useChartParts } from '../../kit/slots.tsx';
 import { itemHref } from '../../routes.ts';
 import { byUnit } from '../../state/device.ts';
 import { ServicesContext, useChanges, useServices } from '../../state/hooks.ts';
@@ -42,10 +41,8 @@ export function DeviceSignals({
   stale,
 }: {
   device: DeviceInfo;
-  /** the shown sensors of the device */
   items: LatestItem[];
   newestEvent: string | null;
-  /** the reason why the values of the page are old; null: the values are current */
   stale: Stale | null;
 }) {
   const services = useServices();
@@ -70,7 +67,7 @@ export function DeviceSignals({
   );
   const gutter = useMemo(createGutter, []);
   const panel = useRef<HTMLElement | null>(null);
-  const shapes = useRef<Map<string, NamedShape>>(new Map());
+  const shapes = useRef<Map<string, DrawnLine>>(new Map());
   const linked = { time, cursor, cursorKey: device.device_id, describedBy: HINT, gutter };
 
   return (
@@ -96,7 +93,7 @@ export function DeviceSignals({
           </ul>
         ))}
         {items.length > 0 && (
-          <ChartDownloads
+          <ChartActions
             name={device.name ?? device.device_id}
             lines={() => [...shapes.current.values()]}
             chart={panel}
@@ -117,7 +114,6 @@ function newestSample(items: LatestItem[]): number | null {
 /** Renders the chart of one sensor among others of its device. The chart is read and drawn only while it is visible. */
 function SignalRow(props: {
   item: LatestItem;
-  /** time between two samples in ms, from the birth message */
   intervalMs: number | null;
   time: ReturnType<typeof useWindow>;
   cursorKey: string;
@@ -126,7 +122,7 @@ function SignalRow(props: {
   describedBy: string;
   gutter: Gutter;
   /** the drawn signals by sensor id, to which the chart adds its signal */
-  shapes: Map<string, NamedShape>;
+  shapes: Map<string, DrawnLine>;
 }) {
   const { item } = props;
   const row = useRef<HTMLLIElement | null>(null);

@@ -1,37 +1,28 @@
-import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { formatCount, formatCounted } from '../../format.ts';
+import { useCallback, useEffect, useMemo, useRef } from 'preact/hooks';
+import { formatCount } from '../../format.ts';
 import { DeviceMissing, DeviceTitle } from '../../kit/device-title.tsx';
 import { FilterField } from '../../kit/list-controls.tsx';
 import { Breadcrumbs } from '../../kit/navigation.tsx';
 import { Notice, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
 import { COLUMNS_OF_DEVICE, SensorTable } from '../../kit/sensor-table.tsx';
-import { Slot } from '../../kit/slots.tsx';
+import { DeviceActions, Slot } from '../../kit/slots.tsx';
 import { withQuery } from '../../routes.ts';
 import { chooseSensors, needsChoice, useDevice } from '../../state/device.ts';
 import { useDeviceEvents } from '../../state/device-events.ts';
 import { useServices, useTitle } from '../../state/hooks.ts';
 import { sortingOf, UNSORTED } from '../../state/lists.ts';
 import { useTails } from '../../state/sensor.ts';
-import { scopeText, useMay } from '../../state/session.ts';
 import type { Stale } from '../../state/verdict.ts';
 import { useStale } from '../../state/verdict.ts';
 import { EventList } from './device-events.tsx';
 import { DeviceSignals } from './device-signals.tsx';
 import './device.css';
-import type { Problem } from '../../api/request.ts';
-import { problemWords, toProblem } from '../../api/request.ts';
 import type { DeviceInfo, LatestItem } from '../../api/types.ts';
-import { Cancel, Dialog, DialogProblem } from '../../kit/controls.tsx';
 
-/**
- * Renders the page of a device: its state, its sensors live and over time, and its events.
- *
- * @param props `device`: id or name
- */
+/** Renders the page of a device: its state, its sensors live and over time, and its events. */
 export function DeviceView({ device: asked }: { device: string }) {
   const { device, items, missing, problem, slow, reload } = useDevice(asked);
   const stale = useStale();
-  const [isRetiring, setRetiring] = useState(false);
   const name = device?.name ?? asked;
   useTitle(name);
 
@@ -50,7 +41,7 @@ export function DeviceView({ device: asked }: { device: string }) {
         <DeviceMissing device={asked} />
       ) : (
         <DeviceTitle name={name} device={device} stale={stale}>
-          {device && <Retire onAsk={() => setRetiring(true)} />}
+          {device && <DeviceActions device={device} />}
         </DeviceTitle>
       )}
       {!missing &&
@@ -59,28 +50,7 @@ export function DeviceView({ device: asked }: { device: string }) {
         ) : (
           <Waiting />
         ))}
-      {device && isRetiring && <RetireDialog device={device} onClose={() => setRetiring(false)} />}
     </>
-  );
-}
-
-/** Renders the button that retires the device. For users without the scope admin, the button is disabled and shows the reason. */
-function Retire({ onAsk }: { onAsk: () => void }) {
-  const may = useMay('admin');
-  return (
-    <div class="retire">
-      {!may && <p id="retire-note">{scopeText('Retire', 'admin')}</p>}
-      <button
-        type="button"
-        class="button"
-        aria-haspopup="dialog"
-        disabled={!may}
-        aria-describedby={may ? undefined : 'retire-note'}
-        onClick={onAsk}
-      >
-        Retire…
-      </button>
-    </div>
   );
 }
 
@@ -93,7 +63,6 @@ function Known({
   device: DeviceInfo;
   items: LatestItem[];
   reload: () => void;
-  /** the reason why the values of the page are old; null: the values are current */
   stale: Stale | null;
 }) {
   const { router } = useServices();
@@ -215,138 +184,3 @@ function SensorChoice({
     </form>
   );
 }
-
-/** Renders the dialog that retires a device. The dialog first explains the effects, then asks for the name. */
-function RetireDialog({ device, onClose }: { device: DeviceInfo; onClose: () => void }) {
-  const { client, live, router } = useServices();
-  const [isSure, setSure] = useState(false);
-  const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<Problem | null>(null);
-  const name = asTyped(device.name ?? '') || device.device_id;
-
-  async function retire() {
-    setBusy(true);
-    setProblem(null);
-    try {
-      await client.retire(device.device_id);
-    } catch (error) {
-      setProblem(toProblem(error));
-      setBusy(false);
-      return;
-    }
-    live.forget(device.device_id);
-    router.go('/?show=devices', { flash: `${name} is retired.` });
-  }
-
-  return (
-    <Dialog title={`Retire ${name}?`} busy={busy} onClose={onClose}>
-      {isSure ? (
-        <RetireConfirmation name={name} busy={busy} onConfirm={retire} />
-      ) : (
-        <RetireExplanation device={device} onContinue={() => setSure(true)} />
-      )}
-      {problem && <Failure problem={problem} />}
-    </Dialog>
-  );
-}
-
-function Failure({ problem }: { problem: Problem }) {
-  const { title, advice } = problemWords(problem);
-  return (
-    <DialogProblem title={title} advice={advice}>
-      {problem.isTemporary && <p>The retirement may be half done: do it again to finish it.</p>}
-    </DialogProblem>
-  );
-}
-
-function RetireExplanation({
-  device: { state, sensors },
-  onContinue,
-}: {
-  device: DeviceInfo;
-  onContinue: () => void;
-}) {
-  return (
-    <>
-      <ul class="dialog-list">
-        <li>
-          It is gone from all pages, searches and counts, with its {formatCounted(sensors.length, 'sensor')}.
-        </li>
-        <li>Its samples cannot be read any more. They stay in the database until they expire.</li>
-        <li>
-          Its account at the broker is taken away, and so is the right of gateways to speak for it. Where
-          devices sign in, it stays out until it is given an account again.
-        </li>
-        <li>
-          Should it come back, what it measured before is shown again until that has expired. Other API
-          processes may go on knowing it for up to ten minutes.
-        </li>
-      </ul>
-      {state === 'online' && (
-        <p class="dialog-warning">
-          It is online now. Where devices need no account, it comes back as long as it goes on sending: switch
-          it off first.
-        </p>
-      )}
-      <p class="dialog-actions">
-        <Cancel autofocus />
-        <button type="button" class="button" onClick={onContinue}>
-          Continue
-        </button>
-      </p>
-    </>
-  );
-}
-
-/** Renders the question for the device name, so that nobody retires the wrong device. */
-function RetireConfirmation({
-  name,
-  busy,
-  onConfirm,
-}: {
-  /** the name in the form in which people type it */
-  name: string;
-  busy: boolean;
-  onConfirm: () => void;
-}) {
-  const [typed, setTyped] = useState('');
-  const field = useRef<HTMLInputElement | null>(null);
-  const matches = asTyped(typed) === name;
-  useEffect(() => field.current?.focus(), []);
-
-  function submit(event: Event) {
-    event.preventDefault();
-    if (matches && !busy) onConfirm();
-  }
-
-  return (
-    <form onSubmit={submit}>
-      <label class="dialog-field">
-        <span>
-          You cannot undo this. Type <strong>{name}</strong> to retire it.
-        </span>
-        <input
-          ref={field}
-          type="text"
-          autocomplete="off"
-          spellcheck={false}
-          value={typed}
-          readonly={busy}
-          onInput={(event) => setTyped(event.currentTarget.value)}
-        />
-      </label>
-      <p class="dialog-actions">
-        <Cancel disabled={busy} />
-        <button type="submit" class="button grave-button" disabled={!matches || busy}>
-          {busy ? 'Retiring…' : 'Retire'}
-        </button>
-      </p>
-    </form>
-  );
-}
-
-/**
- * Returns a name in the form in which people type it. Spaces at the ends and repeated spaces are invisible, and an accented
- * character may have two code points.
- */
-const asTyped = (name: string) => name.normalize('NFC').replace(/\s+/gu, ' ').trim();

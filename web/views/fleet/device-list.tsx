@@ -4,21 +4,16 @@ import { formatCount, NOTHING } from '../../format.ts';
 import { Choice } from '../../kit/controls.tsx';
 import { DeviceState } from '../../kit/device-title.tsx';
 import { Age } from '../../kit/figure.tsx';
-import { FirstSteps } from '../../kit/first-steps.tsx';
-import {
-  FilterField,
-  ListSwitch,
-  Pager,
-  SortHeader,
-  useNumberedPages,
-  usePages,
-} from '../../kit/list-controls.tsx';
-import { NoDevice, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
+import { FilterField, ListSwitch, Pager, useNumberedPages, usePages } from '../../kit/list-controls.tsx';
+import { EmptyFleet, NoDevice, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
 import { Slot } from '../../kit/slots.tsx';
+import type { Column } from '../../kit/table.tsx';
+import { Table } from '../../kit/table.tsx';
 import { deviceHref, withQuery } from '../../routes.ts';
 import { lastSeenAt } from '../../state/device.ts';
 import { deviceCount } from '../../state/fleet-state.ts';
 import { useServices } from '../../state/hooks.ts';
+import type { Sorting } from '../../state/lists.ts';
 import {
   areHeld,
   DEVICE_FILTERS,
@@ -32,13 +27,9 @@ import {
   useDevices,
 } from '../../state/lists.ts';
 import { useStale } from '../../state/verdict.ts';
-import '../../kit/tables.css';
-import type { Sorting } from '../../state/lists.ts';
 
 /**
  * Renders the list of devices in pages. A list of up to some thousand devices is read completely, and sorted over all pages.
- *
- * @param props `fleet`: numbers of devices and sensors that the API counted
  */
 export function DeviceList({ fleet }: { fleet: FleetInfo | null }) {
   const { router } = useServices();
@@ -84,7 +75,7 @@ export function DeviceList({ fleet }: { fleet: FleetInfo | null }) {
           narrowed ? (
             <NoDevice byBeginning={!isHeld} />
           ) : (
-            <FirstSteps />
+            <EmptyFleet />
           )
         ) : (
           <DeviceTable
@@ -125,11 +116,7 @@ function useArrival(isRead: boolean) {
   return list;
 }
 
-/**
- * Renders the filters of the wall and the device list. The address keeps the filters.
- *
- * @param props `fleet`: numbers of devices and sensors that the API counted
- */
+/** Renders the filters of the wall and the device list. The address keeps the filters. */
 export function DeviceFilters({ fleet }: { fleet: FleetInfo | null }) {
   const { router, vocabulary } = useServices();
   const { query } = router.place.value;
@@ -229,88 +216,71 @@ function DeviceTable({
   /** null: not known yet */
   items: DeviceItem[] | null;
   sorting: Sorting;
-  /** whether the next page is being read */
   busy: boolean;
-  /** number of placeholder rows until the items are known */
   expected: number;
-  /** returns the address that filters by a site */
   siteHref: (site: string) => string;
 }) {
   const isStale = useStale() !== null;
   const sortValueOf = useSortValue(sorting.by);
-  return (
-    <table class="devices" aria-busy={busy}>
-      <caption class="visually-hidden">Devices</caption>
-      <thead>
-        <tr>
-          <SortHeader label="Device" by="name" sorting={sorting} />
-          <SortHeader label="Site" by="site" sorting={sorting} class="col-site" />
-          <SortHeader label="Sensors" by="sensors" sorting={sorting} class="col-sensors" />
-          <SortHeader label="State" by="state" sorting={sorting} class="col-state" />
-          <SortHeader label="Last seen" by="last-seen" sorting={sorting} class="col-last-seen" />
-        </tr>
-      </thead>
-      <tbody>
-        {items
-          ? sorted(items, sortValueOf, sorting.down).map((device) => (
-              <DeviceRow key={device.device_id} device={device} isOld={isStale} siteHref={siteHref} />
-            ))
-          : Array.from({ length: expected }, (_, index) => <EmptyRow key={index} />)}
-      </tbody>
-    </table>
-  );
-}
-
-const DeviceRow = ({
-  device,
-  isOld,
-  siteHref,
-}: {
-  device: DeviceItem;
-  /** whether no values arrive, so that the state is the last known one */
-  isOld: boolean;
-  siteHref: (site: string) => string;
-}) => {
-  const { device_id, name, site, label, state } = device;
-  return (
-    <tr>
-      <th scope="row">
-        <a class="row-link" href={deviceHref(device_id, name)}>
-          {name ?? device_id}
-        </a>
-        {name === null && (
-          <>
-            {' '}
-            <span class="quiet nameless">no name yet</span>
-          </>
-        )}
-        {label && <span class="row-label">{label}</span>}
-        <span class="device-marks">
-          <Slot name="deviceMark" device={device_id} isOnline={state === 'online'} isFact={false} />
-        </span>
-        <span class="under">{site}</span>
-      </th>
-      <td class="col-site">
-        {site ? (
+  const columns: Column<DeviceItem>[] = [
+    { label: 'Device', by: 'name', isName: true, cell: (device) => <DeviceName device={device} /> },
+    {
+      label: 'Site',
+      class: 'col-site',
+      by: 'site',
+      cell: ({ site }) =>
+        site ? (
           <a href={siteHref(site)} title={`Only ${site}`}>
             {site}
           </a>
         ) : (
           <span class="quiet">{NOTHING}</span>
-        )}
-      </td>
-      <td class="col-sensors">
-        <SensorCount device={device} />
-      </td>
-      <td class="col-state">
-        <DeviceState state={state} isOld={isOld} />
-      </td>
-      <td class="col-last-seen">
-        <LastSeen device={device} />
-      </td>
-    </tr>
+        ),
+    },
+    {
+      label: 'Sensors',
+      class: 'col-sensors',
+      by: 'sensors',
+      cell: (device) => <SensorCount device={device} />,
+    },
+    {
+      label: 'State',
+      class: 'col-state',
+      by: 'state',
+      cell: ({ state }) => <DeviceState state={state} isOld={isStale} />,
+    },
+    {
+      label: 'Last seen',
+      class: 'col-last-seen',
+      by: 'last-seen',
+      cell: (device) => <LastSeen device={device} />,
+    },
+  ];
+  return (
+    <Table
+      class="devices"
+      caption="Devices"
+      rows={items && sorted(items, sortValueOf, sorting.down)}
+      keyOf={({ device_id }) => device_id}
+      aria-busy={busy}
+      {...{ columns, sorting, expected }}
+    />
   );
-};
+}
+
+const DeviceName = ({ device: { device_id, name, site, label, state } }: { device: DeviceItem }) => (
+  <>
+    <a class="row-link" href={deviceHref(device_id, name)}>
+      {name ?? device_id}
+    </a>
+    {name === null && <span class="quiet nameless"> no name yet</span>}
+    {label && <span class="row-label">{label}</span>}
+    <span class="device-marks">
+      <Slot name="deviceMark" device={device_id} isOnline={state === 'online'} isFact={false} />
+    </span>
+    <span class="under">{site}</span>
+  </>
+);
 
 const SensorCount = ({ device }: { device: DeviceItem }) => {
   const count = useSensorCount()(device);
@@ -338,19 +308,3 @@ function useLastSeen(): (device: DeviceItem) => string | null {
   return ({ device_id, last_seen }) =>
     lastSeenAt(last_seen, live.fleet.devices.get(device_id)?.sensors ?? [], clock.time.value);
 }
-
-const EmptyRow = () => (
-  <tr class="waiting" aria-hidden="true">
-    <td>
-      <span class="bar bar-long" />
-    </td>
-    <td class="col-site">
-      <span class="bar" />
-    </td>
-    <td class="col-sensors" />
-    <td class="col-state">
-      <span class="bar" />
-    </td>
-    <td class="col-last-seen" />
-  </tr>
-);

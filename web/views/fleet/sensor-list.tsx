@@ -2,9 +2,8 @@ import type { ComponentChildren } from 'preact';
 import { useCallback, useEffect, useRef } from 'preact/hooks';
 import type { Problem } from '../../api/request.ts';
 import type { LatestItem } from '../../api/types.ts';
-import { FirstSteps } from '../../kit/first-steps.tsx';
 import { FilterField, ListSwitch, Pager, useNumberedPages, usePages } from '../../kit/list-controls.tsx';
-import { NoMatch, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
+import { EmptyFleet, NoMatch, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
 import { SENSOR_COLUMNS, SensorTable } from '../../kit/sensor-table.tsx';
 import { withQuery } from '../../routes.ts';
 import { useSeen, useServices } from '../../state/hooks.ts';
@@ -89,7 +88,6 @@ function Rows({
 }: {
   /** null: not known yet */
   items: LatestItem[] | null;
-  /** whether the list comes from the API */
   isPaged: boolean;
   busy: boolean;
   problem: Problem | null;
@@ -101,7 +99,7 @@ function Rows({
   const place = router.place.value;
   const isCursor = place.query.get('cursor') !== null;
   if (problem) return <ProblemNotice problem={problem} onRetry={onRetry} />;
-  if (items?.length === 0 && !isFiltered(place.query) && !isCursor) return <FirstSteps />;
+  if (items?.length === 0 && !isFiltered(place.query) && !isCursor) return <EmptyFleet />;
   return (
     <>
       {items?.length === 0 ? (
@@ -174,7 +172,6 @@ export function SensorFilters({ isPaged }: { isPaged: boolean }) {
   );
 }
 
-/** @returns a function that sets the filter and returns to the first page */
 function useFilter(name: string): (value: string) => void {
   const { router } = useServices();
   return useCallback(

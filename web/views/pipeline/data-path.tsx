@@ -72,7 +72,6 @@ const Stage = ({
 }: {
   name: StageName;
   title: string;
-  /** text of the stage while it has no problem */
   fine: string;
   figures: Figure[];
   isOld: boolean;
@@ -150,7 +149,6 @@ export function flowSeconds(perSecond: number): number | null {
   return Math.round(Math.round(seconds / STEP_S) * STEP_S * 10) / 10;
 }
 
-/** Text and figures of a stage of the data path. */
 type StageText = Omit<Parameters<typeof Stage>[0], 'isOld' | 'flow' | 'finding'>;
 
 /** @returns stages in the order of the data path */
@@ -164,12 +162,9 @@ function stagesOf({
 }: {
   pipeline: Pipeline | null;
   stats: Stats | null;
-  /** health of each process from the last event */
   health: ProcessHealth[];
   fleet: FleetInfo | null;
-  /** status of the event stream of this page */
   status: StreamStatus;
-  /** time zone of shown times, default UTC */
   zone?: Zone;
 }): StageText[] {
   const running = pipeline?.processes.filter(({ stale }) => !stale) ?? null;

@@ -9,12 +9,10 @@ import { BEHIND_MS, packingOf } from './processes.tsx';
 
 export type StageName = 'devices' | 'broker' | 'ingest' | 'database' | 'stream' | 'readers';
 
-/** A problem on the data path, with advice. */
 export interface Finding {
   stage: StageName;
   /** severity; `bad`: a part of the data path has stopped */
   tone: 'bad' | 'warn';
-  /** short text at the stage */
   short: string;
   title: string;
   advice: string;
@@ -32,12 +30,9 @@ export function findingsOf({
 }: {
   /** last known state of the pipeline; null: unknown yet */
   pipeline: Pipeline | null;
-  /** the reason why the last request failed */
   problem: Problem | null;
   stats: Stats | null;
-  /** health of each process from the last event */
   health?: ProcessHealth[];
-  /** current time in epoch ms */
   now: number;
 }): Finding[] {
   // The last known state is no evidence of the present one.
@@ -244,7 +239,6 @@ export function VerdictLead({
 }: {
   verdict: Verdict;
   findings: Finding[];
-  /** whether the pipeline was read */
   isKnown: boolean;
 }) {
   const { tone, text, advice } = leadOf({ verdict, findings, isKnown });

@@ -168,7 +168,6 @@ function usePolled<T>(ask: (signal: AbortSignal) => Promise<T>, everyMs: number)
   return polled;
 }
 
-/** Polls the state of processes, database and broker. */
 function usePipeline() {
   const { client } = useServices();
   return usePolled(
@@ -177,7 +176,6 @@ function usePipeline() {
   );
 }
 
-/** Polls the number of devices. */
 function useFleetCount() {
   const { client } = useServices();
   return usePolled(

@@ -10,6 +10,7 @@ import {
   NOTHING,
 } from '../../format.ts';
 import { Age } from '../../kit/figure.tsx';
+import { Table } from '../../kit/table.tsx';
 import { useServices } from '../../state/hooks.ts';
 
 const ROLES = { all: 'all: takes and serves', ingest: 'ingest: takes', http: 'http: serves readers' };
@@ -22,83 +23,78 @@ const ROLES = { all: 'all: takes and serves', ingest: 'ingest: takes', http: 'ht
 export function ProcessTable({ processes, isOld }: { processes: ProcessInfo[]; isOld: boolean }) {
   const { preferences } = useServices();
   const { zone } = preferences.choice.value;
+  const ifNew = (text: string) => (isOld ? NOTHING : text);
   return (
     <div class="scrolls" tabIndex={0} role="group" aria-label="Processes, a table that may scroll sideways">
-      <table class="plain processes">
-        <caption class="visually-hidden">Processes</caption>
-        <thead>
-          <tr>
-            <th scope="col" class="col-name">
-              Process
-            </th>
-            <th scope="col" class="col-role">
-              Role
-            </th>
-            <th scope="col" class="col-version">
-              Version
-            </th>
-            <th scope="col" class="col-since">
-              Started
-            </th>
-            <th scope="col" class="col-seen">
-              Heartbeat
-            </th>
-            <th scope="col" class="number col-rate">
-              Samples/s
-            </th>
-            <th
-              scope="col"
-              class="number col-commit"
-              title="p50 · p99: half and 99 % of messages are committed within so many ms"
-            >
-              Commit ms
-            </th>
-            <th
-              scope="col"
-              class="number col-window"
-              title="Requests to the database on their way, and how many may be"
-            >
-              In flight
-            </th>
-            <th scope="col" class="number col-waiting" title="Requests that wait for a place">
-              Waiting
-            </th>
-            <th scope="col" class="col-broker">
-              Broker
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {processes.map((process) => (
-            <tr
-              key={process.client_id}
-              data-tone={process.stale || process.broker?.ok === false ? 'warn' : undefined}
-            >
-              <th scope="row" class="col-name" title={process.client_id}>
-                {process.client_id}
-              </th>
-              <td title={ROLES[process.role]}>{process.role}</td>
-              <td>{process.version}</td>
-              <td>{formatDateClock(Date.parse(process.since), zone)}</td>
-              <td>
-                {process.stale && <strong class="wrong">! silent for </strong>}
-                <Age ts={process.seen} isExpected />
-              </td>
-              <td class="number">{isOld ? NOTHING : formatRate(process.samples_per_s)}</td>
-              <td class="number">
-                {isOld ? NOTHING : `${formatMs(process.commit_ms.p50)} · ${formatMs(process.commit_ms.p99)}`}
-              </td>
-              <td class="number">
-                {isOld
-                  ? NOTHING
-                  : `${formatCount(process.in_flight)} of ${formatCount(process.pressure.window)}`}
-              </td>
-              <td class="number">{isOld ? NOTHING : formatCount(process.pressure.waiting)}</td>
-              <td class="col-broker">{brokerWords(process.broker, isOld)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Table
+        class="plain processes"
+        caption="Processes"
+        rows={processes}
+        keyOf={({ client_id }) => client_id}
+        rowAttributes={({ stale, broker }) => ({
+          'data-tone': stale || broker?.ok === false ? 'warn' : undefined,
+        })}
+        columns={[
+          {
+            label: 'Process',
+            width: '12rem',
+            isName: true,
+            attributes: ({ client_id }) => ({ title: client_id }),
+            cell: ({ client_id }) => client_id,
+          },
+          {
+            label: 'Role',
+            width: '4rem',
+            attributes: ({ role }) => ({ title: ROLES[role] }),
+            cell: ({ role }) => role,
+          },
+          { label: 'Version', width: '4rem', cell: ({ version }) => version },
+          {
+            label: 'Started',
+            width: '10.25rem',
+            cell: ({ since }) => formatDateClock(Date.parse(since), zone),
+          },
+          {
+            label: 'Heartbeat',
+            width: '9.5rem',
+            cell: ({ stale, seen }) => (
+              <>
+                {stale && <strong class="wrong">! silent for </strong>}
+                <Age ts={seen} isExpected />
+              </>
+            ),
+          },
+          {
+            label: 'Samples/s',
+            class: 'number',
+            width: '5.5rem',
+            cell: ({ samples_per_s }) => ifNew(formatRate(samples_per_s)),
+          },
+          {
+            label: 'Commit ms',
+            class: 'number',
+            width: '6.5rem',
+            title: 'p50 · p99: half and 99 % of messages are committed within so many ms',
+            cell: ({ commit_ms: { p50, p99 } }) => ifNew(`${formatMs(p50)} · ${formatMs(p99)}`),
+          },
+          {
+            label: 'In flight',
+            class: 'number',
+            width: '6rem',
+            title: 'Requests to the database on their way, and how many may be',
+            cell: ({ in_flight, pressure }) =>
+              ifNew(`${formatCount(in_flight)} of ${formatCount(pressure.window)}`),
+          },
+          {
+            label: 'Waiting',
+            class: 'number',
+            width: '4.5rem',
+            title: 'Requests that wait for a place',
+            cell: ({ pressure }) => ifNew(formatCount(pressure.waiting)),
+          },
+          { label: 'Broker', class: 'col-broker', cell: ({ broker }) => brokerWords(broker, isOld) },
+        ]}
+      />
     </div>
   );
 }
@@ -197,7 +193,6 @@ export const BEHIND_MS = 6 * HOUR_MS;
 
 /**
  * @param packedUntil time in ISO 8601 before which all hours are packed
- * @param now current time in epoch ms
  * @returns `newest`: end of the newest hour that may be packed, in epoch ms
  */
 export function packingOf(

@@ -5,6 +5,7 @@ import { usePlot } from '../../chart/plot.ts';
 import type { Zone } from '../../format.ts';
 import { formatCount, formatTicks, formatTime, formatZone } from '../../format.ts';
 import { OtherZone } from '../../kit/figure.tsx';
+import { Table } from '../../kit/table.tsx';
 import { useServices } from '../../state/hooks.ts';
 import { SPAN_MS } from '../../state/live.ts';
 import 'uplot/dist/uPlot.min.css';
@@ -27,7 +28,6 @@ export function StripChart({
 }: {
   title: string;
   unit: string;
-  /** one or two lines */
   lines: StripLine[];
   moments: Moment[];
   format: (value: number | null) => string;
@@ -112,7 +112,6 @@ function stripOptions({
   isLog,
   onPoint,
 }: {
-  /** the element whose custom properties give the colors */
   host: HTMLElement;
   zone: Zone;
   lines: number;
@@ -185,34 +184,29 @@ function StripTable({
     <details class="more-figures" onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>The same as a table</summary>
       {isOpen && (
-        <table class="plain">
-          <caption class="visually-hidden">{title}, newest first</caption>
-          <thead>
-            <tr>
-              <th scope="col">Time {formatZone(zone, Date.now())}</th>
-              {lines.map(({ name }) => (
-                <th key={name} scope="col" class="number">
-                  {unit ? `${name}, ${unit}` : name}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {sparse(moments).map((moment) => (
-              <tr key={moment.at}>
-                <th scope="row">
-                  {formatTime(moment.at, zone)}
-                  <OtherZone ts={moment.at} />
-                </th>
-                {lines.map(({ name, read }) => (
-                  <td key={name} class="number">
-                    {format(read(moment))}
-                  </td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <Table
+          class="plain"
+          caption={`${title}, newest first`}
+          rows={sparse(moments)}
+          keyOf={({ at }) => at}
+          columns={[
+            {
+              label: `Time ${formatZone(zone, Date.now())}`,
+              isName: true,
+              cell: ({ at }) => (
+                <>
+                  {formatTime(at, zone)}
+                  <OtherZone ts={at} />
+                </>
+              ),
+            },
+            ...lines.map(({ name, read }) => ({
+              label: unit ? `${name}, ${unit}` : name,
+              class: 'number',
+              cell: (moment: Moment) => format(read(moment)),
+            })),
+          ]}
+        />
       )}
     </details>
   );

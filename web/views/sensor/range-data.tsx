@@ -18,7 +18,6 @@ import '../../kit/tables.css';
 import './sensor.css';
 import type { Shape } from '../../chart/shape.ts';
 import type { Window } from '../../chart/window.ts';
-import type { Thresholds } from '../../state/thresholds.ts';
 import type { StateNames } from '../../states.ts';
 import type { Scale } from '../../units.ts';
 
@@ -38,26 +37,24 @@ export function RangeData({
   unit,
   values,
   states,
-  thresholds,
+  valueScale,
 }: {
   sensor: { device_id: string; sensor_id: string };
   window: Window;
-  /** the shape that the chart draws */
   shape: Shape;
-  /** unit of the values of the shape */
   unit: string;
   values: Scale;
   /** state names; null: the samples are numbers */
   states: StateNames | null;
-  /** thresholds in the scale of the shape */
-  thresholds: Thresholds;
+  /** scale of the shape; null: states or rates */
+  valueScale: Scale | null;
 }) {
   const { router } = useServices();
   const { query } = router.place.value;
   const [order, setOrder] = useState<'asc' | 'desc'>('desc');
   const hasPoints = shape.stepMs !== null;
   const isPoints = hasPoints && query.get('table') !== 'samples';
-  const table = { order, thresholds };
+  const table = { order, valueScale };
   return (
     <section class="panel sample-panel" aria-label="Samples">
       <div class="panel-head data-head">
@@ -94,10 +91,8 @@ export function RangeFigures({
   unit,
 }: {
   statistics: Statistics;
-  /** whether the shown range was read */
   isRead: boolean;
   shape: Shape;
-  /** unit of the values of the shape */
   unit: string | null;
 }) {
   const { preferences } = useServices();
@@ -136,12 +131,9 @@ export function StateFigures({
   isRead,
   count,
 }: {
-  /** the shape of a sensor with states */
   shape: Shape;
   states: StateNames;
-  /** whether the shown range was read */
   isRead: boolean;
-  /** number of samples in the range */
   count: number;
 }) {
   const shares = useMemo(() => sharesOf(shape), [shape]);

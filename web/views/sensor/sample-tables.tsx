@@ -3,7 +3,6 @@ import { keyOf } from '../../api/stream/index.ts';
 import type { Shape } from '../../chart/shape.ts';
 import type { Window } from '../../chart/window.ts';
 import { lengthOf } from '../../chart/window.ts';
-import type { Zone } from '../../format.ts';
 import {
   decimalsFor,
   formatChange,
@@ -19,9 +18,9 @@ import {
 import { OtherZone } from '../../kit/figure.tsx';
 import { Pager } from '../../kit/list-controls.tsx';
 import { ProblemNotice } from '../../kit/notice.tsx';
+import { SampleMarks } from '../../kit/slots.tsx';
+import { Table } from '../../kit/table.tsx';
 import { useQuery, useServices } from '../../state/hooks.ts';
-import type { Thresholds } from '../../state/thresholds.ts';
-import { thresholdSideOf } from '../../state/thresholds.ts';
 import type { StateNames } from '../../states.ts';
 import type { Scale } from '../../units.ts';
 import { toShown } from '../../units.ts';
@@ -33,7 +32,7 @@ export function SampleTable({
   order,
   scale,
   states,
-  thresholds,
+  valueScale,
 }: {
   sensor: { device_id: string; sensor_id: string };
   window: Window;
@@ -41,14 +40,13 @@ export function SampleTable({
   scale: Scale;
   /** state names; null: the values are numbers */
   states: StateNames | null;
-  /** thresholds in the scale of the shown values */
-  thresholds: Thresholds;
+  /** scale of the values; null: states or rates */
+  valueScale: Scale | null;
 }) {
   const { preferences } = useServices();
   const { zone } = preferences.choice.value;
   const pages = useSamplePages(sensor, window, order);
   const { items, loading, problem } = pages;
-  const hasLines = thresholds.low !== null || thresholds.high !== null;
   const rows = items.map(({ ts, value }) => ({ ts, at: Date.parse(ts), value: toShown(scale, value) }));
   const decimals = decimalsFor(rows.map(({ value }) => value));
   const head = rows[0]?.at ?? 0;
@@ -60,50 +58,51 @@ export function SampleTable({
   if (items.length === 0) {
     return <p class="none">{loading ? 'Reading samples…' : 'No samples in this range.'}</p>;
   }
+  const beforeOf = (index: number) => rows[order === 'desc' ? index + 1 : index - 1];
   return (
     <>
-      <table class="samples raw" aria-busy={loading}>
-        <caption class="visually-hidden">Samples, {order === 'desc' ? 'newest' : 'oldest'} first</caption>
-        <thead>
-          <tr>
-            <th scope="col">Time {formatZone(zone, head)}</th>
-            <th scope="col" class="col-number">
-              {states ? 'State' : `Value ${scale.unit}`}
-            </th>
-            <th scope="col" class="col-number col-change">
-              {states ? 'Changed' : 'Change'}
-            </th>
-            <th scope="col" class="col-number col-after">
-              After
-            </th>
-            {hasLines ? <th scope="col">Threshold</th> : <td />}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map(({ ts, at, value }, index) => {
-            const before = rows[order === 'desc' ? index + 1 : index - 1];
-            return (
-              <tr key={ts}>
-                <td>
-                  <time datetime={ts}>
-                    {formatDateTime(at, zone)}
-                    <span class="milliseconds">{formatTimeMs(at, zone).slice(8)}</span>
-                  </time>
-                  <OtherZone ts={at} head={head} />
-                </td>
-                <td class="col-number">{states ? states(value) : formatNumber(value, decimals)}</td>
-                <td class="col-number col-change">
-                  {before ? changeText(value - before.value, decimals, states !== null) : NOTHING}
-                </td>
-                <td class="col-number col-after">{before ? formatDuration(at - before.at) : NOTHING}</td>
-                <td>
-                  <OverThreshold side={thresholdSideOf(value, value, thresholds)} />
-                </td>
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
+      <Table
+        class="samples raw"
+        caption={`Samples, ${order === 'desc' ? 'newest' : 'oldest'} first`}
+        rows={rows.map((row, index) => ({ ...row, before: beforeOf(index) }))}
+        keyOf={({ ts }) => ts}
+        aria-busy={loading}
+        columns={[
+          {
+            label: `Time ${formatZone(zone, head)}`,
+            cell: ({ ts, at }) => (
+              <>
+                <time datetime={ts}>
+                  {formatDateTime(at, zone)}
+                  <span class="milliseconds">{formatTimeMs(at, zone).slice(8)}</span>
+                </time>
+                <OtherZone ts={at} head={head} />
+              </>
+            ),
+          },
+          {
+            label: states ? 'State' : `Value ${scale.unit}`,
+            class: 'number',
+            cell: ({ value }) => (states ? states(value) : formatNumber(value, decimals)),
+          },
+          {
+            label: states ? 'Changed' : 'Change',
+            class: 'number col-change',
+            cell: ({ value, before }) =>
+              before ? changeText(value - before.value, decimals, states !== null) : NOTHING,
+          },
+          {
+            label: 'After',
+            class: 'number col-after',
+            cell: ({ at, before }) => (before ? formatDuration(at - before.at) : NOTHING),
+          },
+          {
+            label: 'Marks',
+            isQuiet: true,
+            cell: ({ value }) => <SampleMarks min={value} max={value} scale={valueScale} />,
+          },
+        ]}
+      />
       <Pager
         what="sample"
         shown={items.length}
@@ -117,7 +116,6 @@ export function SampleTable({
   );
 }
 
-/** @returns the change as text, with its sign */
 function changeText(change: number, decimals: number, isState: boolean): string {
   if (isState) return change === 0 ? '' : 'yes';
   return formatChange(change, decimals);
@@ -127,14 +125,12 @@ export function BinTable({
   shape,
   order,
   unit,
-  thresholds,
+  valueScale,
 }: {
-  /** a shape of bins */
   shape: Shape;
   order: 'asc' | 'desc';
-  /** unit of the values of the shape */
   unit: string;
-  thresholds: Thresholds;
+  valueScale: Scale | null;
 }) {
   const { preferences } = useServices();
   const { zone } = preferences.choice.value;
@@ -144,33 +140,50 @@ export function BinTable({
   const shown = Math.min(page, Math.max(Math.ceil(count / PAGE_ROWS) - 1, 0));
   const ordered = order === 'asc' ? [...shape.ts.keys()] : [...shape.ts.keys()].reverse();
   const places = ordered.slice(shown * PAGE_ROWS, (shown + 1) * PAGE_ROWS);
-  const decimals = decimalsFor(places.flatMap((at) => [shape.min[at] ?? 0, shape.max[at] ?? 0]));
+  const bins = places.map((at) => ({
+    ts: shape.ts[at] ?? 0,
+    min: shape.min[at] ?? 0,
+    avg: shape.avg[at],
+    max: shape.max[at] ?? 0,
+    count: shape.count[at],
+  }));
+  const decimals = decimalsFor(bins.flatMap(({ min, max }) => [min, max]));
+  const written = (value: number | null | undefined) => formatNumber(value, decimals);
   return (
     <>
       <section class="table-scroll" tabIndex={0} aria-label="Points of the chart">
-        <table class="samples bins">
-          <caption class="visually-hidden">
-            Points of the chart, each of {formatStep(shape.stepMs ?? 0)}
-          </caption>
-          <thead>
-            <tr>
-              <th scope="col">From {formatZone(zone, shape.to)}</th>
-              {['Lowest', 'Average', 'Highest'].map((label) => (
-                <th key={label} scope="col" class={`col-number col-${label.toLowerCase()}`}>
-                  {label} {unit}
-                </th>
-              ))}
-              <th scope="col" class="col-number col-count">
-                Samples
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {places.map((at) => (
-              <BinRow key={shape.ts[at]} {...{ shape, at, zone, decimals, thresholds }} />
-            ))}
-          </tbody>
-        </table>
+        <Table
+          class="samples bins"
+          caption={`Points of the chart, each of ${formatStep(shape.stepMs ?? 0)}`}
+          rows={bins}
+          keyOf={({ ts }) => ts}
+          columns={[
+            {
+              label: `From ${formatZone(zone, shape.to)}`,
+              cell: ({ ts, min, max }) => (
+                <>
+                  <time datetime={new Date(ts).toISOString()}>{formatDateTime(ts, zone)}</time>
+                  <OtherZone ts={ts} head={shape.to} /> <SampleMarks min={min} max={max} scale={valueScale} />
+                </>
+              ),
+            },
+            { label: `Lowest ${unit}`, class: 'number col-lowest', cell: ({ min }) => written(min) },
+            {
+              label: `Average ${unit}`,
+              class: 'number col-average',
+              cell: ({ min, avg, max }) => (
+                <>
+                  {written(avg)}
+                  <span class="under-band">
+                    {written(min)} to {written(max)}
+                  </span>
+                </>
+              ),
+            },
+            { label: `Highest ${unit}`, class: 'number col-highest', cell: ({ max }) => written(max) },
+            { label: 'Samples', class: 'number col-count', cell: ({ count }) => formatCount(count) },
+          ]}
+        />
       </section>
       <Pager
         what="point"
@@ -185,54 +198,10 @@ export function BinTable({
   );
 }
 
-function BinRow({
-  shape,
-  at,
-  zone,
-  decimals,
-  thresholds,
-}: {
-  shape: Shape;
-  at: number;
-  zone: Zone;
-  decimals: number;
-  thresholds: Thresholds;
-}) {
-  const [ts = 0, min = 0, max = 0] = [shape.ts[at], shape.min[at], shape.max[at]];
-  return (
-    <tr>
-      <td>
-        <time datetime={new Date(ts).toISOString()}>{formatDateTime(ts, zone)}</time>
-        <OtherZone ts={ts} head={shape.to} /> <OverThreshold side={thresholdSideOf(min, max, thresholds)} />
-      </td>
-      <td class="col-number col-lowest">{formatNumber(min, decimals)}</td>
-      <td class="col-number col-average">
-        {formatNumber(shape.avg[at], decimals)}
-        <span class="under-band">
-          {formatNumber(min, decimals)} to {formatNumber(max, decimals)}
-        </span>
-      </td>
-      <td class="col-number col-highest">{formatNumber(max, decimals)}</td>
-      <td class="col-number col-count">{formatCount(shape.count[at])}</td>
-    </tr>
-  );
-}
-
-const WORDS = { low: '▼ low', high: '▲ high', both: '▲▼ both' };
-
-/** Renders a mark for values over the thresholds of the user. */
-const OverThreshold = ({ side }: { side: keyof typeof WORDS | null }) =>
-  side && (
-    <>
-      <span class="over-threshold">{WORDS[side]}</span>{' '}
-    </>
-  );
-
 const PAGE_ROWS = 25;
 /** Minimum interval in ms at which new samples appear on the first page. */
 const NEWS_MS = 1_000;
 
-/** A range in epoch ms. */
 type Range = { from: number; to: number | null };
 
 /** A page after the first. A cursor is valid only for the range of its request, so the range is stored with it. */

@@ -21,14 +21,11 @@ export function SensorTitle({
   stale,
 }: {
   name: string;
-  /** label from the birth message */
   label: string | null;
   /** null: not known yet */
   item: LatestItem | null;
   recent: { ts: number; value: number }[];
-  /** interval of the sensor in ms, from the birth message */
   intervalMs: number | null;
-  /** the reason why no values arrive; null: values arrive */
   stale: Stale | null;
 }) {
   return (
@@ -66,7 +63,6 @@ const Actions = ({ item }: { item: LatestItem }) =>
     </li>
   ));
 
-/** Renders the newest value, with a text if it is not current. */
 function Now({
   item,
   recent,
@@ -92,10 +88,7 @@ function Now({
   );
 }
 
-/**
- * @param recent recent values, oldest first
- * @returns median time between two values in ms, because a page that nobody sees gets no values
- */
+/** @returns median time between two values in ms, because a page that nobody sees gets no values */
 function gapOf(recent: { ts: number }[]): number {
   const gaps = recent.slice(1).map(({ ts }, index) => ts - (recent[index]?.ts ?? ts));
   return gaps.sort((a, b) => a - b)[Math.floor(gaps.length / 2)] ?? 0;
@@ -128,11 +121,7 @@ const NowBlock = ({
   </div>
 );
 
-/**
- * Renders the page of a sensor that does not exist.
- *
- * @param props `device` and `sensor`: ids or names
- */
+/** Renders the page of a sensor that does not exist. */
 export const SensorMissing = ({ sensor, device }: { sensor: string; device: string }) => (
   <Notice isPage title={`There is no sensor “${sensor}” of the device “${device}”`} tone="warn">
     <p>

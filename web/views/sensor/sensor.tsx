@@ -1,8 +1,6 @@
 import { useCallback, useMemo, useRef, useState } from 'preact/hooks';
-import { keyOf } from '../../api/stream/index.ts';
-import { ChartDownloads } from '../../chart/downloads.tsx';
 import { pointsFor, useExtent } from '../../chart/reader.ts';
-import { present, statisticsOf, thresholdsIn } from '../../chart/readout.ts';
+import { present, statisticsOf } from '../../chart/readout.ts';
 import { within } from '../../chart/shape.ts';
 import { SignalChart } from '../../chart/signal-chart.tsx';
 import { useSeries } from '../../chart/use-series.ts';
@@ -11,27 +9,21 @@ import { Overview, WindowBar } from '../../chart/window-bar.tsx';
 import { formatDateTime } from '../../format.ts';
 import { Breadcrumbs } from '../../kit/navigation.tsx';
 import { ProblemLine, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
-import { Slot, useChartParts } from '../../kit/slots.tsx';
+import { ChartActions, Slot, useChartParts } from '../../kit/slots.tsx';
 import { deviceHref, withQuery } from '../../routes.ts';
 import { useServices, useTitle } from '../../state/hooks.ts';
 import { useSensor } from '../../state/sensor.ts';
-import { NO_THRESHOLDS, useThresholds } from '../../state/thresholds.ts';
 import { useStale } from '../../state/verdict.ts';
-import { limitScale } from '../../units.ts';
 import { RangeData, RangeFigures, StateFigures } from './range-data.tsx';
 import { SensorMissing, SensorTitle } from './sensor-title.tsx';
-import { SignalOptions, ThresholdForm } from './signal-options.tsx';
+import { SignalOptions } from './signal-options.tsx';
 import './sensor.css';
 import type { Edges } from '../../chart/options.ts';
 import type { Shape } from '../../chart/shape.ts';
 import type { Window } from '../../chart/window.ts';
-import type { Thresholds } from '../../state/thresholds.ts';
+import type { SignalSubject } from '../../feature.ts';
 
-/**
- * Renders the page of one sensor: newest value, chart, and the values as tables.
- *
- * @param props `device` and `sensor`: ids or names
- */
+/** Renders the page of one sensor: newest value, chart, and the values as tables. */
 export function SensorView({ device, sensor }: { device: string; sensor: string }) {
   const { data, missing, item, recent, problem, slow, reload } = useSensor(device, sensor);
   const stale = useStale();
@@ -40,18 +32,17 @@ export function SensorView({ device, sensor }: { device: string; sensor: string 
   const { window, bounds } = time;
   const intervalMs = data?.interval_ms ?? null;
   const series = useSeries(data, window, pointsFor(lengthOf(window), innerWidth, intervalMs));
-  const { thresholds, change: changeThresholds } = useThresholds(data ? keyOf(data) : '');
   const [edges, onPlot] = useEdges();
   const chart = useRef<HTMLElement | null>(null);
   const name = item?.name ?? sensor;
   const deviceName = item?.device ?? device;
   const type = item?.type ?? null;
   const unit = item?.unit ?? null;
-  const { plugins, notes, panels } = useParts(data, deviceName, time);
-  const { presented, raw, shape } = usePresented(series.shape, { name, type, unit }, window);
+  const { presented, sent, shape } = usePresented(series.shape, { name, type, unit }, window);
   const { scale, states, isRate } = presented;
+  const valueScale = isRate || states ? null : scale;
+  const parts = useParts(data, deviceName, time, { sent, unit, scale: valueScale });
   const isRead = shape.ts.length > 0 || (!series.loading && !series.problem);
-  const drawnThresholds = isRate || states ? NO_THRESHOLDS : thresholdsIn(thresholds, scale);
   useTitle(`${name} · ${deviceName}`);
 
   if (problem) return <ProblemNotice problem={problem} onRetry={reload} />;
@@ -79,9 +70,9 @@ export function SensorView({ device, sensor }: { device: string; sensor: string 
             <WindowBar {...time} />
             {series.problem && <ProblemLine problem={series.problem} onRetry={series.reload} />}
             <SignalChart
-              {...{ name, type, intervalMs, window, bounds, states, onPlot, plugins }}
+              {...{ name, type, intervalMs, window, bounds, states, onPlot }}
+              plugins={parts.plugins}
               unit={scale.unit}
-              thresholds={drawnThresholds}
               shape={presented.shape}
               loading={series.loading}
               onWindow={time.change}
@@ -92,21 +83,21 @@ export function SensorView({ device, sensor }: { device: string; sensor: string 
                 <QuietRange loading={series.loading} newest={item?.ts ?? null} />
               )}
             </SignalChart>
-            {notes}
+            {parts.notes}
             {extent && <Overview {...{ extent, type, window, bounds, edges }} onWindow={time.change} />}
-            <ChartDownloads
+            <ChartActions
               name={`${deviceName} ${name}`}
               lines={() => [{ device: deviceName, sensor: name, unit: scale.unit, shape }]}
               chart={chart}
-            >
-              {data && <Slot name="sensorFiles" sensor={data} range={time.settled} />}
-            </ChartDownloads>
-            <RangeSummary
-              {...{ presented, raw, shape, unit, thresholds, isRead, changeThresholds }}
-              sensor={{ device: deviceName, sensor: name }}
+              samples={data && { ...data, range: time.settled }}
             />
+            <RangeSummary {...{ presented, shape, isRead }} />
+            <div class="chart-foot">
+              {parts.feet}
+              <Slot name="sensorButton" device={deviceName} sensor={name} />
+            </div>
           </section>
-          {panels}
+          {parts.panels}
           {data && (
             <RangeData
               sensor={data}
@@ -114,7 +105,7 @@ export function SensorView({ device, sensor }: { device: string; sensor: string 
               {...{ shape, states }}
               unit={scale.unit}
               values={presented.values}
-              thresholds={drawnThresholds}
+              valueScale={valueScale}
             />
           )}
         </>
@@ -123,7 +114,7 @@ export function SensorView({ device, sensor }: { device: string; sensor: string 
   );
 }
 
-/** Keeps the drawn form of the signal. `raw`: samples in the window as sent; `shape`: the same in the chosen unit, or as rate */
+/** Keeps the drawn form of the signal. `sent`: samples in the window as sent; `shape`: the same in the chosen unit, or as rate */
 function usePresented(sent: Shape, { name, type, unit }: Parameters<typeof present>[1], window: Window) {
   const { preferences, router } = useServices();
   const { units } = preferences.choice.value;
@@ -132,9 +123,9 @@ function usePresented(sent: Shape, { name, type, unit }: Parameters<typeof prese
     () => present(sent, { name, type, unit }, { choices: units, asRate }),
     [sent, name, type, unit, units, asRate],
   );
-  const raw = useMemo(() => inWindow(sent, window), [sent, window.from, window.to]);
+  const sentInWindow = useMemo(() => inWindow(sent, window), [sent, window.from, window.to]);
   const shape = useMemo(() => inWindow(presented.shape, window), [presented, window.from, window.to]);
-  return { presented, raw, shape };
+  return { presented, sent: sentInWindow, shape };
 }
 
 /** Gets what features draw in the chart of a sensor, and below it. */
@@ -142,6 +133,7 @@ function useParts(
   data: ReturnType<typeof useSensor>['data'],
   deviceName: string,
   { window, settled }: Pick<ReturnType<typeof useWindow>, 'window' | 'settled'>,
+  signal: SignalSubject,
 ) {
   const parts = useChartParts({
     devices: data ? [data.device_id] : [],
@@ -149,54 +141,32 @@ function useParts(
     device: data && { id: data.device_id, name: deviceName },
     range: settled,
     at: window.to,
+    signal: data && signal,
   });
   const lists = parts.map(({ plugins }) => plugins);
   const plugins = useMemo(() => lists.flat(), lists);
-  return { plugins, notes: parts.map(({ note }) => note), panels: data && parts.map(({ panel }) => panel) };
+  return {
+    plugins,
+    notes: parts.map(({ note }) => note),
+    feet: parts.map(({ foot }) => foot),
+    panels: data && parts.map(({ panel }) => panel),
+  };
 }
 
 function RangeSummary({
-  presented: { scale, states, isRate },
-  raw,
+  presented: { scale, states },
   shape,
-  unit,
-  thresholds,
   isRead,
-  changeThresholds,
-  sensor,
 }: {
   presented: ReturnType<typeof present>;
-  raw: Shape;
   shape: Shape;
-  unit: string | null;
-  thresholds: Thresholds;
   isRead: boolean;
-  changeThresholds: (next: Thresholds) => void;
-  sensor: { device: string; sensor: string };
 }) {
-  const { units } = useServices().preferences.choice.value;
   const statistics = useMemo(() => statisticsOf(shape), [shape]);
-  const buttons = <Slot name="sensorButton" {...sensor} />;
-  return (
-    <>
-      {states ? (
-        <StateFigures {...{ shape, states, isRead }} count={statistics.count} />
-      ) : (
-        <RangeFigures {...{ statistics, shape, isRead }} unit={scale.unit} />
-      )}
-      {states || isRate ? (
-        <div class="thresholds">{buttons}</div>
-      ) : (
-        <ThresholdForm
-          thresholds={thresholds}
-          onChange={changeThresholds}
-          shape={raw}
-          scale={limitScale(unit, units)}
-        >
-          {buttons}
-        </ThresholdForm>
-      )}
-    </>
+  return states ? (
+    <StateFigures {...{ shape, states, isRead }} count={statistics.count} />
+  ) : (
+    <RangeFigures {...{ statistics, shape, isRead }} unit={scale.unit} />
   );
 }
 
@@ -217,14 +187,7 @@ function useEdges(): [Edges | null, (next: Edges) => void] {
 const ROOM = 0.1;
 
 /** Renders the text over an empty chart: the reason, and a link to the newest sample. */
-function QuietRange({
-  loading,
-  newest,
-}: {
-  loading: boolean;
-  /** time of the newest sample of the sensor, in ISO 8601 */
-  newest: string | null;
-}) {
+function QuietRange({ loading, newest }: { loading: boolean; newest: string | null }) {
   const { preferences, router } = useServices();
   const { zone } = preferences.choice.value;
   const place = router.place.value;

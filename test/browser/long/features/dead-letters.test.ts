@@ -196,7 +196,6 @@ describe('Dead letter', () => {
     await dashboard.page.getByText('Text', { exact: true }).click();
     const whole = dashboard.page.getByLabel('Payload as text');
     await whole.waitFor();
-    expect(await whole.locator('mark').allTextContents()).toEqual(['7']);
     await dashboard.expectAccessible();
   });
 

@@ -223,7 +223,18 @@ test('Dead letters: no range is given: dead letters of the last day are listed, 
     payload_base64: Buffer.from(payload).toString('base64'),
   };
   expect(items).toEqual([expected]);
-  expect(await system.get(`/dead-letters/${items[0].id}`)).toEqual(items[0]);
+  expect(await system.get(`/dead-letters/${items[0].id}`)).toEqual({
+    ...items[0],
+    decoded: {
+      format: 'JSON',
+      text: payload,
+      elements: [
+        expect.objectContaining({ marks: [expect.anything()] }),
+        ...Array(2).fill(expect.anything()),
+      ],
+      problem: null,
+    },
+  });
   expect(Date.parse(items[0].ts)).toBeGreaterThanOrEqual(before);
 });
 
@@ -242,6 +253,7 @@ describe('One dead letter', () => {
       content_type: null,
       size: null,
       payload_base64: null,
+      decoded: null,
     });
   });
 

@@ -14,6 +14,7 @@ test('Structure of a view: a new element, class or column counts; logic and data
     '<h2>Devices</h2>',
     '<h2>Sensors</h2><th>Site</th>',
     '<h2>Sensors</h2><p class="note">',
+    "<h2>Sensors</h2>{ label: 'Site', class: 'col-site' }",
   ])
     expect(structureOf(view(changed))).not.toEqual(before);
   for (const same of ['<h2>Sensors</h2>{count}', '<h2 id={id}>Sensors</h2>'])

@@ -7,12 +7,10 @@ import {
   pointWords,
   present,
   rateOf,
-  thresholdsIn,
 } from '../../../../web/chart/readout.ts';
 import { drawn, emptyShape, shapeOfSamples } from '../../../../web/chart/shape.ts';
 import { UTC } from '../../../../web/format.ts';
-import { countOverThreshold, thresholdSideOf } from '../../../../web/state/thresholds.ts';
-import { limitOf, limitScale, limitText, plainScale, scaleFor, toShown } from '../../../../web/units.ts';
+import { plainScale, scaleFor } from '../../../../web/units.ts';
 
 const SECOND = 1000;
 const RANGE = { from: 0, to: 1_000_000 };
@@ -97,22 +95,6 @@ describe('A signal as it is drawn', () => {
       count: [2],
     };
     expect(inScale(shape, scaleFor('J', [2e9]))).toMatchObject({ min: [1], avg: [null], max: [2] });
-  });
-
-  test('Chart thresholds: values are drawn with a unit prefix: thresholds are converted to the same unit', () => {
-    expect(thresholdsIn({ low: 2e9, high: null }, scaleFor('J', [2e9]))).toEqual({ low: 2, high: null });
-  });
-
-  test('Chart thresholds: threshold typed in °F equals a sample: the sample is not beyond it, in the chart and in the count', () => {
-    const scale = limitScale('Cel', { temperature: '°F' });
-    for (let tenths = -400; tenths <= 400; tenths++) {
-      const value = tenths / 10;
-      const line = limitOf(scale, limitText(scale, value));
-      const lines = { low: line, high: line };
-      const shown = toShown(scale, value);
-      expect(countOverThreshold({ min: [value], max: [value] }, lines)).toEqual({ low: 0, high: 0 });
-      expect(thresholdSideOf(shown, shown, thresholdsIn(lines, scale))).toBeNull();
-    }
   });
 });
 

@@ -4,15 +4,6 @@ import { timeLabels } from '../../../../web/chart/options.ts';
 import { keyed } from '../../../../web/chart/plot.ts';
 import type { Columns } from '../../../../web/chart/shape.ts';
 import { formatDuration, formatNumber, formatStep, formatTicks, UTC } from '../../../../web/format.ts';
-import {
-  countOverThreshold,
-  createThresholdMemory,
-  parseThresholds,
-  readThresholds,
-  thresholdSideOf,
-  withThresholds,
-  writeThresholds,
-} from '../../../../web/state/thresholds.ts';
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
@@ -87,63 +78,6 @@ test('API client: samples as CSV: the lines are parsed to times and values', () 
     value: [21.5, -1e-7],
   });
   expect(readCsv('ts,value\n')).toEqual({ ts: [], value: [] });
-});
-
-describe('Thresholds', () => {
-  test('Chart thresholds: the user types low and high: numbers are parsed, other texts are refused with a message', () => {
-    expect(parseThresholds({ low: ' -4,5 ', high: '' })).toEqual({ low: -4.5, high: null });
-    expect(parseThresholds({ low: '−1', high: '1e3' })).toEqual({ low: -1, high: 1000 });
-    expect(parseThresholds({ low: 'x', high: '' })).toBe('Low is not a number.');
-    expect(parseThresholds({ low: '', high: '1,000,000' })).toBe('High is not a number.');
-    expect(parseThresholds({ low: '2', high: '2' })).toBe('Low has to be below high.');
-  });
-
-  test('Chart thresholds: read from the page address: zero is kept, and text that is no number is ignored', () => {
-    expect(writeThresholds({ low: 0, high: null })).toEqual({ low: '0', high: null });
-    expect(readThresholds(new URLSearchParams('low=0&high=x'))).toEqual({ low: 0, high: null });
-  });
-
-  test('Chart thresholds: bins: min and max are compared, not the mean; a value equal to the threshold does not count', () => {
-    const shape = {
-      stepMs: 1,
-      from: 0,
-      to: 3,
-      ts: [0, 1, 2],
-      min: [1, 2, 3],
-      avg: [5, 5, 5],
-      max: [7, 8, 9],
-      count: [2, 2, 2],
-    };
-    expect(countOverThreshold(shape, { low: 2, high: 8 })).toEqual({ low: 1, high: 1 });
-    expect(countOverThreshold(shape, { low: null, high: null })).toEqual({ low: 0, high: 0 });
-    expect([thresholdSideOf(1, 9, { low: 2, high: 8 }), thresholdSideOf(2, 8, { low: 2, high: 8 })]).toEqual([
-      'both',
-      null,
-    ]);
-  });
-
-  test('Chart thresholds: near the drawn values: the value axis extends to the threshold; far away: it does not', () => {
-    expect(withThresholds(10, 20, { low: 5, high: null })).toEqual([5, 20]);
-    expect(withThresholds(10, 20, { low: null, high: 5000 })).toEqual([10, 20]);
-  });
-
-  test('Chart thresholds: browser storage: thresholds are stored per sensor, removed when empty; invalid content is ignored', () => {
-    const kept: Map<string, string> = new Map();
-    const storage = {
-      getItem: (key: string) => kept.get(key) ?? null,
-      setItem: (key: string, text: string) => kept.set(key, text),
-    } as never;
-    const memory = createThresholdMemory({ storage });
-    memory.remember('a/b', { low: 1, high: null });
-    expect(createThresholdMemory({ storage }).recall('a/b')).toEqual({ low: 1, high: null });
-    expect(memory.recall('a/c')).toBeNull();
-    memory.remember('a/b', { low: null, high: null });
-    expect(memory.recall('a/b')).toBeNull();
-    for (const text of ['{', '{}', '[1]', '[["a/b",{"low":"x"}]]']) {
-      kept.set('millrace.thresholds', text);
-      expect(memory.recall('a/b')).toBeNull();
-    }
-  });
 });
 
 describe('Chart keys', () => {

@@ -8,7 +8,7 @@ import {
   typedIn,
   typedOf,
   withLimit,
-} from '../../../../../web/features/alarms/rule-form.tsx';
+} from '../../../../../web/features/alarms/rule-fields.ts';
 import { limitOf, limitScale, limitText, plainScale } from '../../../../../web/units.ts';
 
 const ruleWith = (condition: AlarmCondition): WantedAlarmRule => ({

@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals';
-import { csvOf } from '../../../../../web/chart/downloads.tsx';
 import { shapeOfSamples } from '../../../../../web/chart/shape.ts';
 import {
   compareHref,
@@ -167,16 +166,4 @@ describe('Lines', () => {
     expect(live(NOON + 1000).to).toBeGreaterThanOrEqual(NOON + 1000 - week);
     expect(live(NOON + 10 * MINUTE_MS)).not.toEqual(live(NOON));
   });
-});
-
-test('CSV download of a chart: names with quotes or a formula: names are quoted, and the formula is disabled', () => {
-  const shape = samples([0, 1000], [21.5, 22]);
-  expect(csvOf([{ device: 'a, "b"', sensor: '=1+1', unit: null, shape }])).toBe(
-    [
-      'device,sensor,unit,ts,avg,min,max,count',
-      `"a, ""b""",'=1+1,,1970-01-01T00:00:00.000Z,21.5,21.5,21.5,1`,
-      `"a, ""b""",'=1+1,,1970-01-01T00:00:01.000Z,22,22,22,1`,
-      '',
-    ].join('\n'),
-  );
 });

@@ -1,15 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { encode } from 'cborg';
 import fc from 'fast-check';
 import type { DeadLetter } from '../../../../../web/features/dead-letters/api.ts';
-import { readCbor } from '../../../../../web/features/dead-letters/cbor.ts';
 import { elementOf } from '../../../../../web/features/dead-letters/codes.tsx';
-import { readPayload } from '../../../../../web/features/dead-letters/dead-letter.tsx';
 import { obstacleOf } from '../../../../../web/features/dead-letters/replay.tsx';
 import {
   bytesIn,
   dumpOf,
-  elementsOf,
   escapeInvisible,
   escapeLine,
   previewOf,
@@ -28,114 +24,6 @@ const deadLetterOf = (payload: string | Buffer, more: Partial<DeadLetter> = {}) 
   ...more,
 });
 
-describe('JSON', () => {
-  test('Payload as JSON: array: split into its elements; large numbers and repeated members stay unchanged', () => {
-    expect(elementsOf('[{"a":1,"b":[1,2]},{} , [],"x,]",12345678901234567890,{"a":1,"a":2}]')).toEqual([
-      '{"a": 1, "b": [1, 2]}',
-      '{}',
-      '[]',
-      '"x,]"',
-      '12345678901234567890',
-      '{"a": 1, "a": 2}',
-    ]);
-    expect(elementsOf('[]')).toEqual([]);
-    expect(elementsOf(' {"a":"\\"}"} ')).toEqual(['{"a": "\\"}"}']);
-  });
-
-  test('Payload as JSON: any array is formatted: the formatted elements parse to the original values', () => {
-    fc.assert(
-      fc.property(
-        fc.array(fc.jsonValue(), { maxLength: 5 }),
-        fc.constantFrom(undefined, 2),
-        (value, space) => {
-          const text = JSON.stringify(value, null, space);
-          expect(`[${elementsOf(text).join(',')}]`.replaceAll(/\s+/g, ' ').length).toBeGreaterThan(1);
-          expect(JSON.parse(`[${elementsOf(text).join(',')}]`)).toEqual(JSON.parse(text));
-        },
-      ),
-    );
-  });
-
-  test('Payload as JSON: element longer than a line: formatted with one member on each line', () => {
-    const long = JSON.stringify({ a: 'x'.repeat(100), b: { c: [1], d: {} } });
-    expect(elementsOf(long)).toEqual([JSON.stringify(JSON.parse(long), null, 2)]);
-  });
-});
-
-describe('CBOR', () => {
-  test('Payload as CBOR: SenML integer labels: shown as their SenML names', () => {
-    const record = (members: [number, unknown][]) => new Map(members);
-    const pack = [
-      record([
-        [-2, 'k/'],
-        [0, 't'],
-        [2, 1.5],
-      ]),
-      record([
-        [4, true],
-        [6, -3],
-      ]),
-    ];
-    const members = readCbor(encode(pack)).map((text) => JSON.parse(text));
-    expect(members).toEqual([
-      { bn: 'k/', n: 't', v: 1.5 },
-      { vb: true, t: -3 },
-    ]);
-  });
-
-  test('Payload as CBOR: any value encoded by the library cborg: decoded to the same value', () => {
-    const anything = fc.anything({
-      values: [
-        fc.double({ noNaN: true, noDefaultInfinity: true }),
-        fc.string({ unit: 'grapheme' }),
-        fc.boolean(),
-        fc.constant(null),
-        fc.integer(),
-      ],
-      withNullPrototype: false,
-      key: fc.string({ unit: 'grapheme', minLength: 1 }).filter((key) => !/^-?\d+$/.test(key)),
-    });
-    fc.assert(
-      fc.property(fc.array(anything), (value) => {
-        expect(JSON.parse(`[${readCbor(encode(value)).join(',')}]`)).toEqual(
-          JSON.parse(JSON.stringify(value)),
-        );
-      }),
-    );
-  });
-
-  test.each([
-    ['9f01ff', ['1']],
-    ['bf0102ff', ['{"u": 2}']],
-    ['5f4101420203ff', ["h'010203'"]],
-    ['7f6161626263ff', ['"abc"']],
-    ['f97c00', ['Infinity']],
-    ['f93e00', ['1.5']],
-    ['fb7ff8000000000000', ['NaN']],
-    ['c11a514b67b0', ['1(1363896240)']],
-    ['1bffffffffffffffff', ['18446744073709551615']],
-    ['3bffffffffffffffff', ['-18446744073709551616']],
-    ['f7', ['undefined']],
-  ])('Payload as CBOR: bytes %s: decoded to JSON or CBOR notation', (hex, elements) =>
-    expect(readCbor(Buffer.from(hex, 'hex'))).toEqual(elements),
-  );
-
-  test.each([
-    '',
-    '82',
-    '8201',
-    '6261',
-    '1c',
-    'ff',
-    '0101',
-    '81'.repeat(70),
-    '9bffffffffffffffff01',
-    '5bffffffffffffffff',
-  ])('Payload as CBOR: invalid bytes %s: decoding throws an error', (hex) =>
-    expect(() => readCbor(Buffer.from(hex, 'hex'))).toThrow(),
-  );
-});
-
 describe('Invisible characters', () => {
   test('Invisible characters: text with control and zero-width characters: these are escaped as in JSON', () => {
     expect(escapeInvisible('a\u0000\u0007\t\u202eb\u200b\ufeff\u0085\nc')).toBe(
@@ -148,40 +36,6 @@ describe('Invisible characters', () => {
 });
 
 describe('Payload', () => {
-  test('Payload of a dead letter: valid JSON: elements and text of the payload are shown', () => {
-    expect(readPayload(deadLetterOf('[{"a":1},{"b":2}]'))).toMatchObject({
-      format: 'JSON',
-      elements: ['{"a": 1}', '{"b": 2}'],
-      text: '[{"a":1},{"b":2}]',
-      obstacle: '',
-    });
-  });
-
-  test('Payload of a dead letter: invalid JSON: the text and the parse error are shown', () => {
-    const { elements, text, obstacle } = readPayload(deadLetterOf('{"value": NaN}'));
-    expect([elements, text]).toEqual([null, '{"value": NaN}']);
-    expect(obstacle).toMatch(/^It is no JSON: .*N/);
-  });
-
-  test('Payload of a dead letter: CBOR: recognized by its first byte or its content type', () => {
-    expect(readPayload(deadLetterOf(Buffer.from([0x81, 0x01])))).toMatchObject({
-      format: 'CBOR',
-      elements: ['1'],
-    });
-    const labeled = deadLetterOf(Buffer.from([0x01]), { content_type: 'application/cbor' });
-    expect(readPayload(labeled)).toMatchObject({ format: 'CBOR', elements: ['1'] });
-  });
-
-  test('Payload of a dead letter: birth message with an invalid sensor: the list of elements holds the sensors of the message', () => {
-    const birth = '{"name":"Pump","sensors":[{"sensor_id":"a"},{"sensor_id":"b","unit":""}]}';
-    const refused = [{ index: 1, code: 'bad_id', path: 'sensors[1].unit', rule: 'must not be empty' }];
-    expect(readPayload(deadLetterOf(birth, { refused }))).toMatchObject({
-      base: 'sensors',
-      elements: ['{"sensor_id": "a"}', '{"sensor_id": "b", "unit": ""}'],
-    });
-    expect(readPayload(deadLetterOf(birth))).toMatchObject({ base: '', elements: [expect.any(String)] });
-  });
-
   test.each([
     ['iot/v1/a/measurements', 'measurement'],
     ['iot/v1/a/birth', 'sensor'],
@@ -189,11 +43,6 @@ describe('Payload', () => {
   ])('Payload of a dead letter: topic %s: an element of the payload is called %s', (topic, element) =>
     expect(elementOf(topic)).toBe(element),
   );
-
-  test('Payload of a dead letter: neither text nor CBOR: only the bytes of the payload are shown', () => {
-    const { elements, text, bytes } = readPayload(deadLetterOf(Buffer.from([0x00, 0xff])));
-    expect([elements, text, [...bytes]]).toEqual([null, null, [0, 255]]);
-  });
 
   test('Payload of a dead letter: hex dump: each line holds offset, bytes and text', () => {
     expect(dumpOf(Buffer.from('Hello\n<b>'), 8)).toBe(

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
-import { until } from '../../support/until.ts';
-import { useDashboard } from '../../support/web/dashboard.ts';
+import { until } from '../../../support/until.ts';
+import { useDashboard } from '../../../support/web/dashboard.ts';
 
 const run = promisify(execFile);
 

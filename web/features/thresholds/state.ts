@@ -1,8 +1,10 @@
 import { useEffect } from 'preact/hooks';
-import { readNumber } from '../units.ts';
-import { useServices } from './hooks.ts';
-import type { KeptTexts } from './preferences.ts';
-import { membersOf, recall, remember } from './preferences.ts';
+import type { Services } from '../../state/hooks.ts';
+import { useKept, useServices } from '../../state/hooks.ts';
+import type { KeptTexts } from '../../state/preferences.ts';
+import { membersOf, recall, remember } from '../../state/preferences.ts';
+import type { Scale } from '../../units.ts';
+import { readNumber, toShown } from '../../units.ts';
 
 /** The thresholds that a user sets. Values below `low` or above `high` are over a threshold. */
 export type Thresholds = { low: number | null; high: number | null };
@@ -12,6 +14,12 @@ export const NO_THRESHOLDS: Thresholds = { low: null, high: null };
 export const readThresholds = (query: URLSearchParams): Thresholds => ({
   low: readNumber(query.get('low')),
   high: readNumber(query.get('high')),
+});
+
+/** Converts thresholds in the same way as values, so that a value equal to a threshold is not over the threshold. */
+export const thresholdsIn = ({ low, high }: Thresholds, scale: Scale): Thresholds => ({
+  low: low === null ? null : toShown(scale, low),
+  high: high === null ? null : toShown(scale, high),
 });
 
 /** @returns parameters of the address for the thresholds */
@@ -78,7 +86,7 @@ const THRESHOLDS_KEY = 'millrace.thresholds';
 const SENSORS_KEPT = 500;
 
 /** Creates the store of the thresholds that a user set, by sensor, in this browser. */
-export function createThresholdMemory({ storage }: { storage: KeptTexts }) {
+export function createThresholdMemory(storage: KeptTexts) {
   /** @returns the stored thresholds, including thresholds that another tab stored meanwhile */
   function read(): Map<string, Thresholds> {
     const kept = recall(storage, THRESHOLDS_KEY);
@@ -88,10 +96,7 @@ export function createThresholdMemory({ storage }: { storage: KeptTexts }) {
   return {
     recall: (sensor: string): Thresholds | null => read().get(sensor) ?? null,
 
-    /**
-     * @param sensor key of the sensor
-     * @param thresholds if both thresholds are null, the entry is removed
-     */
+    /** @param sensor key of the sensor @param thresholds if both thresholds are null, the entry is removed */
     remember(sensor: string, thresholds: Thresholds) {
       const kept = read();
       kept.delete(sensor);
@@ -101,7 +106,7 @@ export function createThresholdMemory({ storage }: { storage: KeptTexts }) {
   };
 }
 
-export type ThresholdMemory = ReturnType<typeof createThresholdMemory>;
+const createMemory = ({ storage }: Services) => createThresholdMemory(storage.browser);
 
 function isEntry(entry: unknown): entry is [string, Thresholds] {
   const isLine = (line: unknown) => line === null || Number.isFinite(line);
@@ -117,7 +122,8 @@ function isEntry(entry: unknown): entry is [string, Thresholds] {
  * @param key key of the sensor; empty: the sensor is unknown yet
  */
 export function useThresholds(key: string) {
-  const { router, thresholds: memory } = useServices();
+  const { router } = useServices();
+  const memory = useKept(createMemory);
   const { query } = router.place.value;
   const isInAddress = query.has('low') || query.has('high');
 

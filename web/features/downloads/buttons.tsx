@@ -1,28 +1,16 @@
-import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { copyText, saveFile } from '../kit/controls.tsx';
-import './chart.css';
-import type { Shape } from './shape.ts';
+import type { ChartActionsProps, DrawnLine } from '../../feature.ts';
+import { copyText, saveFile } from '../../kit/controls.tsx';
+import { Slot } from '../../kit/slots.tsx';
+import './downloads.css';
 
 /** Space around the picture for its title in CSS pixels. If the picture has several charts, each chart also has space for its name. */
 const MARGIN = 16;
 const TITLE_HEIGHT = 28;
 const CAPTION_HEIGHT = 20;
 
-export function ChartDownloads({
-  name,
-  lines,
-  chart,
-  children,
-}: {
-  /** name of the files and title of the picture */
-  name: string;
-  /** returns the lines within the window */
-  lines: () => NamedShape[];
-  chart: { current: HTMLElement | null };
-  /** further files */
-  children?: ComponentChildren;
-}) {
+/** Renders buttons that save the drawn points and the picture, links to files of all samples of a sensor, and a button that copies the address. */
+export function ChartActions({ name, lines, chart, samples }: ChartActionsProps) {
   const [note, setNote] = useState('');
   const saveCsv = () => saveFile(`${name}.csv`, new Blob([csvOf(lines())], { type: 'text/csv' }));
   const savePicture = async () => {
@@ -41,7 +29,7 @@ export function ChartDownloads({
       <button type="button" class="button" onClick={() => void savePicture()}>
         PNG
       </button>
-      {children}
+      {samples && <Slot name="sensorFiles" sensor={samples} range={samples.range} />}
       <button type="button" class="button" onClick={(event) => void copy(event.currentTarget)}>
         Copy link
       </button>
@@ -94,17 +82,15 @@ async function pictureOf(host: HTMLElement, title: string): Promise<Blob | null>
   return new Promise((resolve) => canvas.toBlob(resolve, 'image/png'));
 }
 
-export type NamedShape = { device: string; sensor: string; unit: string | null; shape: Shape };
-
 const HEADER = 'device,sensor,unit,ts,avg,min,max,count';
 
 /**
  * Writes the drawn points as CSV with one point per line. Each line names its sensor, so that files can be joined. For a single
  * sample, average, minimum and maximum equal the value of the sample.
  */
-export const csvOf = (lines: NamedShape[]): string => `${[HEADER, ...lines.flatMap(rowsOf)].join('\n')}\n`;
+export const csvOf = (lines: DrawnLine[]): string => `${[HEADER, ...lines.flatMap(rowsOf)].join('\n')}\n`;
 
-function rowsOf({ device, sensor, unit, shape }: NamedShape): string[] {
+function rowsOf({ device, sensor, unit, shape }: DrawnLine): string[] {
   const names = [device, sensor, unit ?? ''].map(cell).join(',');
   return shape.ts.map((ts, at) =>
     [

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createSearchIndex } from '../../../api/http/routes/search.ts';
+import { createSearchIndex } from '../../../../api/features/search/routes.ts';
 
 const SECOND_MS = 1000;
 

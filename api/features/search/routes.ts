@@ -1,12 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RequestHandler } from 'express';
 import { groupOf } from '../../../schema/ids.ts';
+import type { FeatureContext } from '../../feature.ts';
+import type { Operation } from '../../http/contract/operation.ts';
+import { fields, json, parseDevice, readQuery } from '../../http/index.ts';
+import type { Route } from '../../http/route.ts';
 import type { LiveItem } from '../../live/messages.ts';
-import { json, type Operation } from '../contract/operation.ts';
-import { SCHEMAS } from '../contract/schemas/index.ts';
-import { fields, parseDevice, readQuery } from '../parameters.ts';
-import type { Route, RouteContext } from '../route.ts';
-import type { Stream } from '../stream/index.ts';
+import { SCHEMAS } from './schemas.ts';
 
 export const QUERY = {
   q: fields.text.meta({
@@ -16,12 +16,8 @@ export const QUERY = {
   limit: fields.results,
 };
 
-export function getSearch({
-  store,
-  stream,
-  context: { clock },
-}: RouteContext & { stream: Pick<Stream, 'latest'> }): RequestHandler {
-  const index = createSearchIndex({ read: stream.latest, clock });
+export function getSearch({ context: { clock }, store, publishing }: FeatureContext): RequestHandler {
+  const index = createSearchIndex({ read: publishing.stream.latest, clock });
 
   /** By the whole name or the id. Devices without sensors are not in the index, and are found only in this way. */
   async function readDevice(text: string) {
@@ -192,6 +188,6 @@ sensors is found by its whole name or its id.`,
   problems: ['bad_parameter', 'unavailable'],
 };
 
-export const routes: Array<Route<RouteContext & { stream: Pick<Stream, 'latest'> }>> = [
+export const routes: Array<Route<FeatureContext>> = [
   { method: 'get', path: '/api/v1/search', operation: search, handler: getSearch },
 ];

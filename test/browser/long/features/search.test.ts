@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { publishSmallFleet, SENSORS } from '../../support/simulator/small-fleet.ts';
-import { until } from '../../support/until.ts';
-import { useDashboard } from '../../support/web/dashboard.ts';
+import { publishSmallFleet, SENSORS } from '../../../support/simulator/small-fleet.ts';
+import { until } from '../../../support/until.ts';
+import { useDashboard } from '../../../support/web/dashboard.ts';
 
 const dashboard = useDashboard({ fill: publishSmallFleet });
 

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { pagesFor, resultHref } from '../../../../web/kit/search.tsx';
-import type { Page } from '../../../../web/kit/slots.tsx';
+import { pagesFor, resultHref } from '../../../../../web/features/search/search.tsx';
+import type { Page } from '../../../../../web/kit/slots.tsx';
 
 test('Search result: site, device or sensor: the link leads to the fleet filtered by site, the device page or the sensor page', () => {
   const rest = { device_id: null, sensor_id: null, device: null, type: null, site: null };

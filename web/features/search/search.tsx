@@ -1,13 +1,14 @@
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { problemWords } from '../api/request.ts';
-import { deviceHref, sensorHref } from '../routes.ts';
-import { useQuery, useServices } from '../state/hooks.ts';
-import { useMay } from '../state/session.ts';
-import { Dialog } from './controls.tsx';
-import type { Page } from './slots.tsx';
-import { useFeaturePages } from './slots.tsx';
-import './header.css';
-import type { SearchResult } from '../api/types.ts';
+import { problemWords } from '../../api/request.ts';
+import { Dialog } from '../../kit/controls.tsx';
+import type { Page } from '../../kit/slots.tsx';
+import { useFeaturePages } from '../../kit/slots.tsx';
+import { deviceHref, sensorHref } from '../../routes.ts';
+import { useQuery, useServices } from '../../state/hooks.ts';
+import { useMay } from '../../state/session.ts';
+import './search.css';
+import type { SearchResult } from './api.ts';
+import { search } from './api.ts';
 
 const LENS = 'M7 2.5a4.5 4.5 0 1 0 0 9 4.5 4.5 0 0 0 0-9ZM10.3 10.3 13.5 13.5';
 const KINDS = { site: 'Site', device: 'Device', sensor: 'Sensor' };
@@ -66,9 +67,11 @@ export function pagesFor(text: string, pages: readonly Page[]): FoundPage[] {
 
 /** Renders the search over sites, devices, sensors and pages. The key `/`, Ctrl K or a button opens the search from every view. */
 export function Search() {
+  const mayRead = useMay('read');
   const [isOpen, setOpen] = useState(false);
   // An effect after the paint would lose a key that is pressed as soon as the button is visible.
   useLayoutEffect(() => {
+    if (!mayRead) return undefined;
     const open = (event: KeyboardEvent) => {
       if (!isSearchKey(event)) return;
       event.preventDefault();
@@ -76,7 +79,8 @@ export function Search() {
     };
     document.addEventListener('keydown', open);
     return () => document.removeEventListener('keydown', open);
-  }, []);
+  }, [mayRead]);
+  if (!mayRead) return null;
   return (
     <>
       <button
@@ -261,7 +265,7 @@ function useSearch(text: string) {
   const { client } = useServices();
   const asked = text.trim();
   const { data, loading, problem } = useQuery(asked, async (signal) =>
-    asked ? { answered: asked, ...(await client.search(asked, signal)) } : NO_RESULTS,
+    asked ? { answered: asked, ...(await search(client, asked, signal)) } : NO_RESULTS,
   );
   return {
     ...(data ?? NO_RESULTS),

@@ -1,22 +1,21 @@
 import { useState } from 'preact/hooks';
-import { problemWords, toProblem } from '../api/request.ts';
-import { useQuery, useServices } from '../state/hooks.ts';
-import { scopeText, useMay } from '../state/session.ts';
-import { Copyable } from './controls.tsx';
-import { Slot } from './slots.tsx';
-import './tables.css';
-import type { Problem } from '../api/request.ts';
-import type { Mqtt } from '../api/types.ts';
+import { problemWords, toProblem } from '../../api/request.ts';
+import { Copyable } from '../../kit/controls.tsx';
+import { EXAMPLE, NEXT_LINE, PAYLOAD, publishCommand, quote } from '../../kit/publish-command.ts';
+import { Slot } from '../../kit/slots.tsx';
+import { useQuery, useServices } from '../../state/hooks.ts';
+import { scopeText, useMay } from '../../state/session.ts';
+import './first-steps.css';
+import type { Problem } from '../../api/request.ts';
+import type { Mqtt } from '../../api/types.ts';
 
+/** Renders ways to send a first value: a button, and commands for HTTP and MQTT. */
 export function FirstSteps() {
   const { client, session } = useServices();
   const { canLeave } = session.state.value;
   const { data: pipeline } = useQuery('first-steps', (signal) => client.pipeline(signal));
   return (
-    <section class="first-steps" aria-labelledby="first-steps-title">
-      <h2 id="first-steps-title">No sensor has sent a value yet</h2>
-      <p>The first measurement appears here by itself.</p>
-      <Slot name="stepsHint" />
+    <>
       <TestValue />
       <h3>Over HTTP</h3>
       <Copyable
@@ -37,8 +36,7 @@ export function FirstSteps() {
         </a>{' '}
         has a tutorial for your first sensor.
       </p>
-      <Slot name="stepsMore" />
-    </section>
+    </>
   );
 }
 
@@ -124,25 +122,7 @@ function NotStored({ problem }: { problem: Problem }) {
   );
 }
 
-/** The line break within a shell command. */
-const NEXT_LINE = ' \\\n  ';
-
-const PLAIN = /^[\w@%+=:,./-]+$/;
-
-/** @returns the text quoted as one word of a POSIX shell */
-export const quote = (text: string): string =>
-  PLAIN.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
-
-/** The measurement that the examples send. */
-const EXAMPLE = { device: 'my-desk', measurement: { sensor_id: 'temperature', value: 21.5 } };
-
-const PAYLOAD = JSON.stringify(EXAMPLE.measurement);
-
-/**
- * Returns the command that sends a measurement over HTTP.
- *
- * @param options `origin`: origin of the API
- */
+/** Returns the command that sends a measurement over HTTP. @param options `origin`: origin of the API */
 export function curlCommand({ origin, needsToken }: { origin: string; needsToken: boolean }): string {
   const address = `${origin}/api/v1/measurements?device=${EXAMPLE.device}`;
   return [
@@ -150,25 +130,5 @@ export function curlCommand({ origin, needsToken }: { origin: string; needsToken
     ...(needsToken ? [`-H ${quote('Authorization: Bearer TOKEN')}`] : []),
     `-H ${quote('Content-Type: application/json')}`,
     `-d ${quote(PAYLOAD)}`,
-  ].join(NEXT_LINE);
-}
-
-/**
- * Returns the command that sends a measurement over MQTT.
- *
- * @param options `hostname`: host name of the API; `device` and `account`: default to examples
- */
-export function publishCommand(
-  mqtt: Mqtt,
-  options: { hostname: string; device?: string; account?: string; secret?: string },
-): string {
-  const { hostname, device = EXAMPLE.device, account = 'ACCOUNT', secret = 'SECRET' } = options;
-  // A URL has brackets around an IPv6 address. mosquitto_pub does not accept brackets, so they are removed.
-  const host = mqtt.host ?? hostname.replace(/^\[(.*)\]$/, '$1');
-  return [
-    `mosquitto_pub -h ${quote(host)} -p ${mqtt.port}${mqtt.tls ? ' --cafile ca.pem' : ''}`,
-    ...(mqtt.credentials ? [`-u ${quote(account)} -P ${quote(secret)}`] : []),
-    `-q 1 -t ${quote(`iot/v1/${device}/measurements`)}`,
-    `-m ${quote(PAYLOAD)}`,
   ].join(NEXT_LINE);
 }

@@ -1,0 +1,4 @@
+import type { Feature } from '../../feature.ts';
+import { FirstSteps } from './first-steps.tsx';
+
+export const firstStepsFeature: Feature = { name: 'first-steps', slots: { emptyFleet: FirstSteps } };

@@ -1,0 +1,4 @@
+import type { Feature } from '../../feature.ts';
+import { Search } from './search.tsx';
+
+export const searchFeature: Feature = { name: 'search', slots: { headerAction: Search } };
