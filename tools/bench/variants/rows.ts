@@ -1,9 +1,9 @@
 import { connect } from '../../../api/store/connect.ts';
 import { float64, int64 } from '../../../api/store/cql-values.ts';
+import { routingKey } from '../../../api/store/driver-policies.ts';
 import { connectStore } from '../../../api/store/index.ts';
 import { PendingHour } from '../../../api/store/measurements/writes.ts';
 import { PendingRow } from '../../../api/store/sending/pending-rows.ts';
-import { routingKey } from '../../../api/store/driver-policies.ts';
 import type { Query, Session } from '../../../api/store/sending/session.ts';
 import type { Config } from '../../../common/settings/config.ts';
 import { DDL, dialectOf } from '../../../schema/migrate/cluster.ts';
