@@ -8,8 +8,8 @@ import type { Config } from '../../common/settings/config.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 
 export { isSilent, processName } from './heartbeat.ts';
+export { BUCKETS } from './hot-metrics.ts';
 export { COMMIT_BUCKETS, END_TO_END_BUCKETS } from './ingest-metrics.ts';
-export { BUCKETS } from './latency-histogram.ts';
 export { createLogger } from './logger.ts';
 export { counted } from './metric-declarations.ts';
 export { prettyDestination } from './pretty-log.ts';

@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, type Metric, type Registry } from 'prom-client';
-import { FastCounter, FastHistogram } from './fast-metrics.ts';
+import { FastCounter, FastHistogram } from './hot-metrics.ts';
 
 export class MetricDeclarations {
   #registry: Registry;

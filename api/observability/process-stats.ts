@@ -1,4 +1,4 @@
-import { BUCKETS, type BucketCounts, LatencyHistogram } from './latency-histogram.ts';
+import { BUCKETS, type BucketCounts, LatencyHistogram } from './hot-metrics.ts';
 import { type HealthReport, parseHealth } from './process-health.ts';
 
 /** `second`: epoch s */

@@ -5,8 +5,8 @@ import { MillraceError } from '../../../common/errors.ts';
 import type { Account } from '../../access/topic-permissions.ts';
 import { Acknowledgements, type Deliveries } from '../acknowledgements.ts';
 import { disconnect, guardPackets, REASONS } from './mqtt5.ts';
+import type { PacketLimit } from './reading/connection-reader.ts';
 import { ConnectionReader } from './reading/connection-reader.ts';
-import type { PacketLimit } from './reading/packet-scanner.ts';
 import type { ReadScheduler } from './reading/read-scheduler.ts';
 import { dropDeepTopics } from './settling.ts';
 

@@ -79,24 +79,20 @@ export function createPackProgress(session: Session) {
 /** Then another process may take the lease of a dead process. */
 export const LEASE_SECONDS = 60;
 
-const leaseStatements = (table: 'pack_lease' | 'stream_lease' | 'parquet_lease') => ({
-  take: {
-    name: 'take_lease',
-    cql: `INSERT INTO ${table} (grp, owner) VALUES (?, ?) IF NOT EXISTS USING TTL ${LEASE_SECONDS}`,
-  },
-  renew: {
-    name: 'renew_lease',
-    cql: `UPDATE ${table} USING TTL ${LEASE_SECONDS} SET owner = ? WHERE grp = ? IF owner = ?`,
-  },
-  release: { name: 'release_lease', cql: `DELETE FROM ${table} WHERE grp = ? IF owner = ?` },
-});
-
 /**
- * The owner of a lease is the only process that packs a group, streams it out, or writes its files. A lease is taken by a lightweight
- * transaction within the data center.
+ * The owner of a lease is the only process that does the work of a group. A lease is taken by a lightweight transaction within the data
+ * center. `seconds`: after them the lease of a dead process expires
  */
-export function createLeaseStore(session: Session, table: 'pack_lease' | 'stream_lease' | 'parquet_lease') {
-  const { take, renew, release } = leaseStatements(table);
+export function createLeaseStore(session: Session, table: string, seconds: number = LEASE_SECONDS) {
+  const take = {
+    name: 'take_lease',
+    cql: `INSERT INTO ${table} (grp, owner) VALUES (?, ?) IF NOT EXISTS USING TTL ${seconds}`,
+  };
+  const renew = {
+    name: 'renew_lease',
+    cql: `UPDATE ${table} USING TTL ${seconds} SET owner = ? WHERE grp = ? IF owner = ?`,
+  };
+  const remove = { name: 'release_lease', cql: `DELETE FROM ${table} WHERE grp = ? IF owner = ?` };
   return {
     async take(group: number, owner: string): Promise<boolean> {
       const row = await session.one(take, [group, owner]);
@@ -108,7 +104,7 @@ export function createLeaseStore(session: Session, table: 'pack_lease' | 'stream
     renew: async (group: number, owner: string): Promise<boolean> =>
       (await session.one(renew, [owner, group, owner]))?.['[applied]'] === true,
 
-    release: (group: number, owner: string) => session.write(release, [group, owner]),
+    release: (group: number, owner: string) => session.write(remove, [group, owner]),
   };
 }
 

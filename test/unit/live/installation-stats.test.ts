@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { StatsListener } from '../../../api/live/index.ts';
 import { InstallationStats } from '../../../api/live/installation-stats.ts';
-import { LatencyHistogram } from '../../../api/observability/latency-histogram.ts';
+import { LatencyHistogram } from '../../../api/observability/hot-metrics.ts';
 import type { HealthReport } from '../../../api/observability/process-health.ts';
 import type { StatsSnapshot } from '../../../api/observability/process-stats.ts';
 import { until } from '../../support/until.ts';

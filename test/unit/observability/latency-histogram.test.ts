@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { LatencyHistogram } from '../../../api/observability/latency-histogram.ts';
+import { LatencyHistogram } from '../../../api/observability/hot-metrics.ts';
 
 /** @param times ms */
 function countsOf(times: number[]) {

@@ -1,6 +1,6 @@
 import { type DeviceBytes, uuidBytes, uuidText } from '../../../../schema/ids.ts';
 import { PART } from '../../../../schema/migrate/installation.ts';
-import { int64 } from '../../../store/index.ts';
+import { createLeaseStore, int64 } from '../../../store/index.ts';
 import type { Session } from '../../../store/sending/session.ts';
 
 const DUE = 'INSERT INTO alarm_due (grp, noticed, device_id, day) VALUES (?, ?, ?, ?)';
@@ -35,22 +35,14 @@ const UNSENT_FROM = {
 /** Seconds until the lease of a dead process expires. */
 export const ALARM_LEASE_SECONDS = 15;
 
-const TAKE = {
-  name: 'take_alarm_lease',
-  cql: `INSERT INTO alarm_lease (grp, owner) VALUES (?, ?) IF NOT EXISTS USING TTL ${ALARM_LEASE_SECONDS}`,
-};
-const RENEW = {
-  name: 'renew_alarm_lease',
-  cql: `UPDATE alarm_lease USING TTL ${ALARM_LEASE_SECONDS} SET owner = ? WHERE grp = ? IF owner = ?`,
-};
-const RELEASE = { name: 'release_alarm_lease', cql: 'DELETE FROM alarm_lease WHERE grp = ? IF owner = ?' };
-
 /** `run`: UUID that a process creates at each start */
 export type EvaluationProgress = { process: string; run: string; evaluatedUntil: number };
 
 /** If a process dies, another process reads here which committed samples of the dead process were not evaluated. */
 export function createAlarmProgress(session: Session) {
   return {
+    ...createLeaseStore(session, 'alarm_lease', ALARM_LEASE_SECONDS),
+
     write: ({ process, run, evaluatedUntil }: EvaluationProgress) =>
       session.write(WRITE, [PART, process, uuidBytes(run), int64(evaluatedUntil)]),
 
@@ -100,18 +92,6 @@ export function createAlarmProgress(session: Session) {
       }
       return devices;
     },
-
-    /** @returns false: another process has the lease */
-    async take(lease: number, owner: string): Promise<boolean> {
-      const row = await session.one(TAKE, [lease, owner]);
-      return row?.['[applied]'] === true || row?.['owner'] === owner;
-    },
-
-    /** @returns false: this process has lost the lease */
-    renew: async (lease: number, owner: string): Promise<boolean> =>
-      (await session.one(RENEW, [owner, lease, owner]))?.['[applied]'] === true,
-
-    release: (lease: number, owner: string) => session.write(RELEASE, [lease, owner]),
   };
 }
 

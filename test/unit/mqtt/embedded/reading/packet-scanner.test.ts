@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import mqttPacket from 'mqtt-packet';
 import { packetLimit } from '../../../../../api/mqtt/embedded/connections.ts';
-import { PacketScanner, PacketTooLarge } from '../../../../../api/mqtt/embedded/reading/packet-scanner.ts';
+import { PacketScanner, PacketTooLarge } from '../../../../../api/mqtt/embedded/reading/connection-reader.ts';
 
 const MAX_PAYLOAD = 4096;
 /** Bytes allowed in addition to the payload, for topic, packet id and header. */

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Histogram, Registry } from 'prom-client';
-import { FastHistogram } from '../../../api/observability/fast-metrics.ts';
+import { FastHistogram } from '../../../api/observability/hot-metrics.ts';
 
 test('Fast histogram: random values: the metrics text equals that of a prom-client histogram', async () => {
   const buckets = [0.001, 0.005, 0.1, 2, 30];
