@@ -290,6 +290,7 @@ describe('Downloads', () => {
   test('Device page: button CSV: the points of the charts are saved as a CSV file', async () => {
     await publishNewSamples(dashboard);
     await dashboard.visit('/devices/collar-1');
+    await dashboard.page.locator('.signal-chart[aria-busy="false"]').first().waitFor();
     await until(async () => (await dashboard.paintedColors('.signal-chart canvas')) > 3, { what: 'a line' });
     const [csv] = await Promise.all([
       dashboard.page.waitForEvent('download'),
