@@ -133,6 +133,32 @@ export interface Details {
   ChartActions?: ComponentType<ChartActionsProps>;
   /** mark next to a sample or bin in a table of values */
   SampleMark?: ComponentType<SampleMarkProps>;
+  /** form below the choice of the range; the first feature that has one draws it */
+  RangeForm?: ComponentType<RangeFormProps>;
+  /** all that is kept of a sensor, below its chart; the first feature that has it draws it */
+  Overview?: ComponentType<OverviewProps>;
+}
+
+/** The window of a chart, and the time that users can select, in epoch ms. */
+interface Windowed {
+  window: ChartSubject['range'];
+  bounds: { earliest: number; now: number };
+}
+
+export interface RangeFormProps extends Windowed {
+  /** id of the element */
+  id: string;
+  onChange: (next: ChartSubject['range']) => void;
+  /** @param ms length of the live window */
+  onLive: (ms: number) => void;
+}
+
+export interface OverviewProps extends Windowed {
+  extent: SignalSubject['sent'] & { from: number; to: number };
+  type: string | null;
+  onWindow: (next: ChartSubject['range'], isSettled: boolean) => void;
+  /** space left and right of the plot of the chart in px; both align by equal margins */
+  edges: { left: number; right: number } | null;
 }
 
 export interface SampleMarkProps {

@@ -33,7 +33,7 @@ const PAGES: string[] = JSON.parse(
 
 /** Files of the parts that features add to pages with charts. Each feature has one such file at most. */
 const DETAILS = readdirSync(new URL('../../dist/web/assets/', import.meta.url)).filter((name) =>
-  /^(?:bands|panel|note|buttons?|line)-.*\.js$/.test(name),
+  /^(?:bands|panel|note|buttons?|line|range-form|strip)-.*\.js$/.test(name),
 );
 
 /** Queries with which a page shows more than without. */

@@ -5,10 +5,12 @@ import { baselinesFeature } from './baselines/index.ts';
 import { changesFeature } from './changes/index.ts';
 import { compareFeature } from './compare/index.ts';
 import { credentialsFeature } from './credentials/index.ts';
+import { datesFeature } from './dates/index.ts';
 import { deadLettersFeature } from './dead-letters/index.ts';
 import { exportFeature } from './export/index.ts';
 import { firstStepsFeature } from './first-steps/index.ts';
 import { importFeature } from './import/index.ts';
+import { overviewFeature } from './overview/index.ts';
 import { retireFeature } from './retire/index.ts';
 import { searchFeature } from './search/index.ts';
 import { thresholdsFeature } from './thresholds/index.ts';
@@ -24,7 +26,9 @@ export const FEATURES: Feature[] = [
   changesFeature,
   annotationsFeature,
   baselinesFeature,
+  datesFeature,
   exportFeature,
+  overviewFeature,
   retireFeature,
   searchFeature,
   thresholdsFeature,

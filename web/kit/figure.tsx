@@ -40,11 +40,11 @@ export function Figure({
         >
           {value}
         </span>
-        {unit && <span class="figure-unit">{unit}</span>}
+        {unit && <span class="figure-unit small">{unit}</span>}
         {second && (
           <span class="figure-second">
             <span class="figure-second-value">{second}</span>
-            <span class="figure-unit">{secondUnit}</span>
+            <span class="figure-unit small">{secondUnit}</span>
           </span>
         )}
       </dd>
@@ -211,7 +211,7 @@ export function Value({
       <span class="value-number" ref={number} data-long={written.number.length > LONG_NUMBER}>
         {written.number}
       </span>
-      <span class="value-unit">{written.unit}</span>
+      <span class="value-unit small">{written.unit}</span>
     </span>
   );
 }

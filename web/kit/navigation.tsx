@@ -207,7 +207,7 @@ export function VerdictLabel({
   status: string;
 }) {
   return (
-    <p class="connection" data-status={status} data-level={level} role="status" title={headline}>
+    <p class="connection small" data-status={status} data-level={level} role="status" title={headline}>
       <span class="connection-label">{label}</span>
       {lastsMs !== null && (
         <span class="connection-time" aria-hidden="true">

@@ -70,7 +70,7 @@ const columnsOf = ({ ofDevice = false, filterHref }: Props): (Column<SensorRow> 
           <TypeDot type={now.type} />
           {now.name ?? now.sensor_id}
         </a>
-        {item.label && <span class="row-label">{item.label}</span>}
+        {item.label && <span class="row-label small">{item.label}</span>}
         {!ofDevice && <span class="under">{device}</span>}
       </>
     ),

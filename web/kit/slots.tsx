@@ -51,5 +51,10 @@ export const ChartActions = parts(({ ChartActions }) => ChartActions);
 export const DeviceActions = parts(({ DeviceAction }) => DeviceAction);
 export const SampleMarks = parts(({ SampleMark }) => SampleMark);
 
-export const useValueNote = () =>
-  useContext(FeaturesContext).details.find(({ ValueNote }) => ValueNote)?.ValueNote;
+/** @returns the part of the first feature that has it */
+const usePart = <N extends 'Overview' | 'RangeForm' | 'ValueNote'>(name: N) =>
+  useContext(FeaturesContext).details.find((details) => details[name])?.[name];
+
+export const useOverview = () => usePart('Overview');
+export const useRangeForm = () => usePart('RangeForm');
+export const useValueNote = () => usePart('ValueNote');

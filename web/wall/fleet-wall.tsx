@@ -154,7 +154,7 @@ const CurrentLegend = () => (
 function Legend({ legendRef }: { legendRef: { current: HTMLUListElement | null } }) {
   const Judged = useJudgment()?.Legend ?? CurrentLegend;
   return (
-    <ul class="wall-legend" ref={legendRef} aria-label="What the cells mean">
+    <ul class="wall-legend small" ref={legendRef} aria-label="What the cells mean">
       <Judged />
       {OTHERS.map((entry) => (
         <LegendEntry key={entry.cellState} {...entry} />

@@ -231,7 +231,7 @@ export function Kind<T>({
           <li key={key}>
             <a href={to}>
               <span class="stands-out-name">
-                <span class="stands-out-what">{name}</span> <span class="stands-out-of">{owner}</span>
+                <span class="stands-out-what">{name}</span> <span class="stands-out-of small">{owner}</span>
               </span>
               <span class="stands-out-text" data-tone={tone}>
                 {text}

@@ -130,7 +130,7 @@ function SiteHeading({ heading: { name, sensors, devices, x, y, width } }: { hea
       ? `${formatCounted(sensors, 'sensor')} · ${formatCounted(devices, 'device')}`
       : formatCount(sensors);
   return (
-    <p class="wall-site" style={{ left: `${x}px`, top: `${y}px`, width: `${width}px` }}>
+    <p class="wall-site small" style={{ left: `${x}px`, top: `${y}px`, width: `${width}px` }}>
       {name === null ? (
         <span class="wall-site-name">No site</span>
       ) : (
@@ -214,7 +214,7 @@ function CellCard({ box, room, ...facts }: Facts & { box: Box; room: { width: nu
     [above ? 'bottom' : 'top']: above ? `calc(100% - ${box.y - 8}px)` : `${box.y + box.height + 8}px`,
   };
   return (
-    <div class="wall-card" style={style}>
+    <div class="wall-card small" style={style}>
       <p class="wall-card-name">
         <b>{sensor.name}</b> <span>{sensor.device.name}</span>
       </p>

@@ -255,8 +255,8 @@ describe('Retirement', () => {
     await page.getByText('hive 7 is retired.').waitFor();
     expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe('/?show=devices');
     expect((await dashboard.system.fetch('/devices/hive%207')).status).toBe(404);
-    // The new view takes the focus after it is drawn.
-    await dashboard.untilFocused(page.locator('#main'));
+    // The new view takes the focus after it is drawn, and then its list.
+    await dashboard.untilFocused(page.locator('#main, #devices'));
     await page.getByRole('button', { name: 'Dismiss' }).press('Enter');
     await page.getByText('hive 7 is retired.').waitFor({ state: 'detached' });
   });

@@ -120,7 +120,7 @@ export function AlarmTable({
               <>
                 <span class="alarm-state">{stateWord(alarm, clock.now())}</span>
                 {alarm.seen_late && (
-                  <span class="alarm-late" title="Opened or corrected by samples that arrived late">
+                  <span class="alarm-late small" title="Opened or corrected by samples that arrived late">
                     {' '}
                     late
                   </span>
@@ -134,7 +134,7 @@ export function AlarmTable({
             isName: true,
             cell: ({ rule, severity }) => (
               <>
-                {rule} <span class="alarm-severity">{severity}</span>
+                {rule} <span class="alarm-severity small">{severity}</span>
               </>
             ),
           },
@@ -193,7 +193,7 @@ function AlarmActs({ count, onAct }: { count: number; onAct: (act: Act) => void 
       <button type="button" class="button" onClick={() => onAct('shelve')}>
         <span>Shelve{several} …</span> <kbd>S</kbd>
       </button>
-      <span class="alarm-keys">
+      <span class="alarm-keys small">
         <kbd>J</kbd> <kbd>K</kbd> move, <kbd>X</kbd> chooses, <kbd>Enter</kbd> opens the sensor
       </span>
     </div>

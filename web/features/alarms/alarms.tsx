@@ -174,7 +174,7 @@ function Signals() {
           {name === 'sound' ? 'Sound' : 'Notifications'}
         </label>
       ))}
-      <p class="alarm-signals-refusal" role="status">
+      <p class="alarm-signals-refusal small" role="status">
         {isRefused && 'This browser shows no notifications of this page. Choose Sound instead.'}
       </p>
     </fieldset>

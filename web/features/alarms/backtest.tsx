@@ -85,7 +85,7 @@ export function BacktestStrip({
           </g>
         ))}
       </svg>
-      <p class="backtest-ends" aria-hidden="true">
+      <p class="backtest-ends small" aria-hidden="true">
         <span>{formatDateClock(from, zone)}</span>
         <span>{formatDateClock(to, zone)}</span>
       </p>

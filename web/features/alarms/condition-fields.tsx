@@ -40,7 +40,7 @@ export function ConditionFields({
   return (
     <fieldset class="rule-fields">
       <legend>When</legend>
-      {kind !== 'absent' && note && <p class="rule-hint">{note}</p>}
+      {kind !== 'absent' && note && <p class="rule-hint small">{note}</p>}
       {children}
       {field('kind', 'Condition', { options: Object.entries(KINDS) })}
       {kind !== 'absent' &&
@@ -81,7 +81,7 @@ export function MeasuredSoFar({ id, device, sensor }: { id: string; device: stri
   const scale = limitScale(newest.unit, preferences.choice.value.units);
   const written = (value: number | null) => roundedText(scale, Number(value));
   return (
-    <p class="rule-known" id={id}>
+    <p class="rule-known small" id={id}>
       <span>
         Newest <strong>{written(newest.value)}</strong>
       </span>

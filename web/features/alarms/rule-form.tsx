@@ -58,7 +58,7 @@ export function RuleForm({
       // While the form reads the unit of newly typed sensors, the unit of a typed limit is unknown.
       isReady={scope === scopeKey(scopeOf(typed))}
       note={
-        <p class="rule-hint">
+        <p class="rule-hint small">
           <Required /> required
         </p>
       }
@@ -70,7 +70,7 @@ export function RuleForm({
           Which sensors
           <Required />
         </legend>
-        <p class="rule-hint">Fill in at least one. All that is filled in must match.</p>
+        <p class="rule-hint small">Fill in at least one. All that is filled in must match.</p>
         {field('device', 'Device', { isFocused: true })}
         {field('sensor', 'Sensor')}
         {field('type', 'Type of sensor')}

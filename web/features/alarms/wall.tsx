@@ -64,7 +64,7 @@ export function AlarmsOnWall({ matches }: StandsOutProps) {
                 <a href={sensorHref(device_id, sensor_id, { device, sensor })} title={rule}>
                   <span class="stands-out-name">
                     <span class="stands-out-what">{sensor ?? sensor_id}</span>{' '}
-                    <span class="stands-out-of">{device ?? device_id}</span>
+                    <span class="stands-out-of small">{device ?? device_id}</span>
                   </span>
                   <span class="stands-out-text" data-tone={severity === 'critical' ? 'bad' : 'warn'}>
                     {known ? sensorValueText(known, units) : NOTHING}

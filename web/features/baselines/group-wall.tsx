@@ -125,9 +125,9 @@ function Tile({ group, isStale }: { group: OutlierGroup; isStale: boolean }) {
     </>
   );
   // The tile of sensors without a site is no link, because no filter selects such sensors.
-  if (device_id === null && site === null) return <div class="group-tile">{content}</div>;
+  if (device_id === null && site === null) return <div class="group-tile small">{content}</div>;
   return (
-    <a class="group-tile" href={href}>
+    <a class="group-tile small" href={href}>
       {content}
     </a>
   );
@@ -173,7 +173,7 @@ const OutlierLink = ({ item, choices }: { item: OutlierItem; choices: UnitChoice
   <a href={sensorHref(item.device_id, item.sensor_id)} title={`${formatAge(item.age_ms)} old`}>
     <span class="stands-out-name">
       <span class="stands-out-what">{nameOf(item)}</span>{' '}
-      <span class="stands-out-of">{item.device ?? item.device_id}</span>
+      <span class="stands-out-of small">{item.device ?? item.device_id}</span>
     </span>
     <span class="stands-out-text" data-tone={item.sigmas < 0 ? 'low' : 'high'}>
       {item.sigmas < 0 ? '▼' : '▲'} {sensorValueText(item, choices)}

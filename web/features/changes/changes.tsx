@@ -68,7 +68,7 @@ function Sensors({ changes, stale }: Props) {
   return (
     <div>
       <h2>Values that left their range or returned</h2>
-      <p class="changes-note">
+      <p class="changes-note small">
         The range is that of the five hours before, in averages of five minutes.{' '}
         <PartRead read={sensorsRead} toRead={sensorsToRead} total={sensorsTotal} what="sensor" />
         {unjudged > 0 && ` ${formatCounted(unjudged, 'sensor has', 'sensors have')} too little history.`}
@@ -166,7 +166,7 @@ function Devices({ changes, stale }: Props) {
   return (
     <div>
       <h2>Devices that came or went</h2>
-      <p class="changes-note">
+      <p class="changes-note small">
         <PartRead read={devicesRead} toRead={devicesToRead} total={devicesTotal} what="device" />
         {unwatched.map(
           ({ from, to }) =>

@@ -57,11 +57,11 @@ export function Bars({
 
   return (
     <figure class="bars">
-      <figcaption class="bars-readout" aria-live="polite">
+      <figcaption class="bars-readout small" aria-live="polite">
         {shown ? barText(shown, zone) : 'Point at a bar to read it; choose it to see its dead letters.'}
       </figcaption>
       <div class="bars-frame">
-        <span class="bars-most" aria-hidden="true">
+        <span class="bars-most small" aria-hidden="true">
           {formatCount(highest)}
         </span>
         <div
@@ -88,9 +88,9 @@ export function Bars({
               <Stack key={bin.from} bin={bin} at={at} highest={highest} />
             ))}
           </svg>
-          {reached > (bins[0]?.from ?? 0) && <span class="bars-ahead">Counting back …</span>}
+          {reached > (bins[0]?.from ?? 0) && <span class="bars-ahead small">Counting back …</span>}
         </div>
-        <div class="bars-axis" aria-hidden="true">
+        <div class="bars-axis small" aria-hidden="true">
           {axisOf(bins, zone).map((text) => (
             <span>{text}</span>
           ))}

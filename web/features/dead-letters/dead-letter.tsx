@@ -87,7 +87,7 @@ function Content({ deadLetter }: { deadLetter: DecodedDeadLetter }) {
       <section class="panel" aria-label="Refused">
         <div class="panel-head">
           <h2>Refused</h2>
-          <p class="panel-note">
+          <p class="panel-note small">
             {refused[0]?.index === -1
               ? 'The message as a whole'
               : `${formatCounted(total, element)}${total > refused.length ? `, of which the first ${formatCount(refused.length)} are listed` : ''}`}
@@ -142,7 +142,7 @@ function PayloadView({
     <section class="panel" aria-label="Payload">
       <div class="panel-head">
         <h2>Payload</h2>
-        <p class="panel-note">
+        <p class="panel-note small">
           {format && `${format}, `}
           {formatBytes(size)}
           {size > bytes.length && `, of which the first ${formatBytes(bytes.length)} were kept`}
@@ -224,7 +224,7 @@ function Elements({
         ))}
       </ol>
       {wanted.length > shown && (
-        <p class="more">
+        <p class="more small">
           <button type="button" class="button" onClick={() => setShown(shown + 10 * AT_ONCE)}>
             Show {formatCount(Math.min(wanted.length - shown, 10 * AT_ONCE))} more
           </button>

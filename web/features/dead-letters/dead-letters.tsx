@@ -180,7 +180,7 @@ function UnmatchedTopics() {
       <div class="panel-head">
         <h2>Unmatched topics</h2>
         {data && (
-          <p class="panel-note">
+          <p class="panel-note small">
             Counted by this process since {formatDateTime(Date.parse(data.since), zone)}
           </p>
         )}

@@ -22,7 +22,7 @@ export function ChartActions({ name, lines, chart, samples }: ChartActionsProps)
   const copy = async (button: HTMLElement) =>
     setNote((await copyText(location.href, button)) ? 'Link copied.' : location.href);
   return (
-    <p class="chart-downloads">
+    <p class="chart-downloads small">
       <span>What you see</span>
       <button type="button" class="button" onClick={saveCsv}>
         CSV

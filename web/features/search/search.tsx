@@ -217,9 +217,9 @@ function Result({
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the field has the focus, and its keys choose and open
     <div id={id} role="option" tabIndex={-1} aria-selected={isChosen} class="search-result" onClick={onOpen}>
-      <span class="search-kind">{result.kind === 'page' ? 'Page' : KINDS[result.kind]}</span>
+      <span class="search-kind small">{result.kind === 'page' ? 'Page' : KINDS[result.kind]}</span>
       <b>{result.name}</b>
-      <span class="search-where">{result.kind === 'page' ? '' : placeOf(result)}</span>
+      <span class="search-where small">{result.kind === 'page' ? '' : placeOf(result)}</span>
     </div>
   );
 }

@@ -102,13 +102,13 @@ function ThresholdForm({
         aria-describedby={`${id}-message`}
         onInput={(event) => setTyped({ ...typed, [side]: event.currentTarget.value })}
       />
-      <span class="threshold-unit">{scale.unit}</span>
+      <span class="threshold-unit small">{scale.unit}</span>
     </div>
   );
 
   return (
     <form class="thresholds" ref={form} aria-label="Thresholds" onSubmit={submit}>
-      <span class="thresholds-label">Thresholds</span>
+      <span class="thresholds-label small">Thresholds</span>
       {field('low', 'Low')} {field('high', 'High')}
       <button type="submit" class="button">
         Draw lines
@@ -118,7 +118,7 @@ function ThresholdForm({
           Clear
         </button>
       )}
-      <p id={`${id}-message`} class="threshold-message" data-wrong={wrong !== ''}>
+      <p id={`${id}-message`} class="threshold-message small" data-wrong={wrong !== ''}>
         <span role="status">{wrong}</span>
         {!wrong && isSet && overThresholdText(shape, thresholds)}
       </p>

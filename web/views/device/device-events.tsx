@@ -121,7 +121,7 @@ export function EventList({
         </p>
       )}
       {more && (
-        <p class="more">
+        <p class="more small">
           <button type="button" class="button" disabled={busy} onClick={more}>
             Show earlier ones
           </button>

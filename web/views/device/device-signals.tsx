@@ -199,14 +199,16 @@ function Signal({
         />
         {loading && <div class="chart-loading" aria-hidden="true" />}
         {isOutage ? null : problem ? (
-          <p class="signal-note" role="alert">
+          <p class="signal-note small" role="alert">
             {problemWords(problem).title}.{' '}
             <button type="button" class="button" onClick={reload}>
               Try again
             </button>
           </p>
         ) : (
-          isEmpty && <p class="signal-note">{loading ? 'Reading samples…' : 'No samples in this range'}</p>
+          isEmpty && (
+            <p class="signal-note small">{loading ? 'Reading samples…' : 'No samples in this range'}</p>
+          )
         )}
       </div>
     </>
@@ -220,7 +222,7 @@ const Name = ({ item, children }: { item: LatestItem; children?: ComponentChildr
     <a href={itemHref(item)}>
       <TypeDot type={item.type} />
       {item.name ?? item.sensor_id}
-      {item.label && <span class="row-label">{item.label}</span>}
+      {item.label && <span class="row-label small">{item.label}</span>}
     </a>
     {children}
   </div>

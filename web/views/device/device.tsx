@@ -173,7 +173,7 @@ function SensorChoice({
   return (
     <form class="sensor-choice" role="search" onSubmit={(event: Event) => event.preventDefault()}>
       <FilterField label="Sensors" placeholder="name, label or type" value={find} onChange={change} />
-      <p class="panel-note" role="status">
+      <p class="panel-note small" role="status">
         {found === 0 ? 'None matches' : `${formatCount(shown)} of ${formatCount(found)}`}
       </p>
       {more && (

@@ -274,7 +274,7 @@ const DeviceName = ({ device: { device_id, name, site, label, state } }: { devic
       {name ?? device_id}
     </a>
     {name === null && <span class="quiet nameless"> no name yet</span>}
-    {label && <span class="row-label">{label}</span>}
+    {label && <span class="row-label small">{label}</span>}
     <span class="device-marks">
       <Slot name="deviceMark" device={device_id} isOnline={state === 'online'} isFact={false} />
     </span>

@@ -99,7 +99,7 @@ const Stage = ({
     </span>
     <div class="stage-text">
       <h2>{title}</h2>
-      <p class="stage-fine">
+      <p class="stage-fine small">
         {finding ? (
           <strong class="stage-wrong">
             {finding.tone === 'bad' ? '✕' : '!'} {finding.short}
@@ -120,7 +120,7 @@ const Stage = ({
               {unit && (
                 <>
                   {' '}
-                  <span class="stage-unit">{unit}</span>
+                  <span class="stage-unit small">{unit}</span>
                 </>
               )}
             </dd>

@@ -173,7 +173,7 @@ function Packing({ packedUntil, now }: { packedUntil: string; now: number }) {
           ? 'up to date.'
           : `${formatDuration(behindMs)} behind the newest hour that may be packed, which ended at ${formatClock(newest, zone)}.`}
       </p>
-      <p class="packing-why">
+      <p class="packing-why small">
         An hour closes one hour after its end. Then it is packed with its minimum, maximum and average, so a
         chart of a year is quick. Reads are exact before and after.
       </p>

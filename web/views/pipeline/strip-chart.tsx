@@ -63,7 +63,7 @@ export function StripChart({
     <section class="panel strip" aria-label={title}>
       <div class="strip-head">
         <h2>{title}</h2>
-        <p class="strip-readout">
+        <p class="strip-readout small">
           {moment && point !== null && <span>{formatTime(moment.at, zone)}</span>}
           {lines.map(({ name, read }, index) => (
             <span key={name} class="strip-figure">

@@ -5,11 +5,11 @@ import { within } from '../../chart/shape.ts';
 import { SignalChart } from '../../chart/signal-chart.tsx';
 import { useSeries } from '../../chart/use-series.ts';
 import { lengthOf, readWindow, useWindow, writeWindow } from '../../chart/window.ts';
-import { Overview, WindowBar } from '../../chart/window-bar.tsx';
+import { WindowBar } from '../../chart/window-bar.tsx';
 import { formatDateTime } from '../../format.ts';
 import { Breadcrumbs } from '../../kit/navigation.tsx';
 import { ProblemLine, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
-import { ChartActions, Slot, useChartParts } from '../../kit/slots.tsx';
+import { ChartActions, Slot, useChartParts, useOverview } from '../../kit/slots.tsx';
 import { deviceHref, withQuery } from '../../routes.ts';
 import { useServices, useTitle } from '../../state/hooks.ts';
 import { useSensor } from '../../state/sensor.ts';
@@ -28,6 +28,7 @@ export function SensorView({ device, sensor }: { device: string; sensor: string 
   const { data, missing, item, recent, problem, slow, reload } = useSensor(device, sensor);
   const stale = useStale();
   const extent = useExtent(data);
+  const Overview = useOverview();
   const time = useWindow(item?.ts ? Date.parse(item.ts) : null, extent?.from);
   const { window, bounds } = time;
   const intervalMs = data?.interval_ms ?? null;
@@ -84,7 +85,9 @@ export function SensorView({ device, sensor }: { device: string; sensor: string 
               )}
             </SignalChart>
             {parts.notes}
-            {extent && <Overview {...{ extent, type, window, bounds, edges }} onWindow={time.change} />}
+            {Overview && extent && (
+              <Overview {...{ extent, type, window, bounds, edges }} onWindow={time.change} />
+            )}
             <ChartActions
               name={`${deviceName} ${name}`}
               lines={() => [{ device: deviceName, sensor: name, unit: scale.unit, shape }]}
