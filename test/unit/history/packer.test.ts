@@ -30,6 +30,37 @@ test('History packer: an hour ended one hour ago: its samples and statistics are
   expect(await path.historyOf('device', HOUR)).toEqual(samples);
 });
 
+test('History packer: samples arrive while their hour is read: the statistics have the time before the read, and are not exact', async () => {
+  await path.send('device', samplesOf(HOUR, 20));
+  path.clock.now = CLOSING;
+  const { packing, packProgress } = path.store;
+  const slow = {
+    ...packing,
+    async blockPage(
+      device: Parameters<typeof packing.blockPage>[0],
+      hour: Parameters<typeof packing.blockPage>[1],
+      part: Parameters<typeof packing.blockPage>[2],
+      after: Parameters<typeof packing.blockPage>[3],
+    ) {
+      const page = await packing.blockPage(device, hour, part, after);
+      if (page.blocks.length === 0) return page;
+      path.clock.now += MINUTE_MS;
+      await path.send('device', samplesOf(HOUR, 5, 20));
+      path.clock.now += 20 * MINUTE_MS;
+      return page;
+    },
+    // The late rows are not in history yet.
+    historyHour: async () => [],
+  };
+  await path.packer({ store: { packing: slow, packProgress } }).packDue();
+  expect(await path.statisticsOf('device', HOUR)).toMatchObject({
+    statistics: { count: 20 },
+    readFrom: CLOSING,
+    lateAt: CLOSING + MINUTE_MS,
+  });
+  expect(await path.countOf('device', HOUR)).toEqual({ count: 25, source: 'samples' });
+});
+
 test('History packer: the second pass reads an hour for 20 minutes: the statistics have the time before the read', async () => {
   await path.send('device', samplesOf(HOUR, 20));
   path.clock.now = CLOSING;
