@@ -258,7 +258,7 @@ export const MUST_DIE: Known[] = [
     file: 'api/ingest/late-samples.ts',
     before: 'await days.note(device, late);',
     after: 'void days.note(device, late);',
-    test: 'test/unit/history/late-rows.test.ts',
+    test: 'test/unit/mqtt/acknowledgement-order.test.ts',
   },
   {
     file: 'api/store/sending/congestion-window.ts',

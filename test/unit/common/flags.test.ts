@@ -56,18 +56,6 @@ test.each(['', '5', 's', '5 m', '-5m', '5M', '5m5', '1h30m', '.5s', '1e-3s', '1e
   },
 );
 
-test('Command-line flags: a value follows its flag after a space or an equals sign: the value is read', () => {
-  expect(
-    parse('--devices', '1e3', '--rate=0.5', '--interval', '500ms', '--broker=mqtt://h', '--fresh'),
-  ).toEqual({
-    devices: 1000,
-    rate: 0.5,
-    interval: 500,
-    broker: 'mqtt://h',
-    fresh: true,
-  });
-});
-
 test.each([
   ['an unknown flag', ['--device', '5'], ["unknown flag '--device'. Did you mean --devices?"]],
   ['an unknown flag with its value', ['--device=5'], ["unknown flag '--device'. Did you mean --devices?"]],

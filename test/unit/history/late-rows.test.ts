@@ -52,47 +52,6 @@ test('Late samples: committed 5 minutes before their hour closes: written to his
   expect(path.late.samples).toBe(3);
 });
 
-test('Late samples: the commit ends only after their hour has closed: counted as late, and written to history', async () => {
-  const { write } = path.store;
-  path.clock.now = HOUR + HOUR_MS;
-  const slow = {
-    ...write,
-    async samples(...args: Parameters<typeof write.samples>) {
-      const hours = await write.samples(...args);
-      path.clock.now = CLOSING + MINUTE_MS;
-      return hours;
-    },
-  };
-  await path.send('device', samplesOf(HOUR, 3), { overrides: slow });
-  expect(await path.historyOf('device', HOUR)).toEqual(samplesOf(HOUR, 3));
-  expect(await path.statisticsOf('device', HOUR)).toMatchObject({ lateAt: CLOSING + MINUTE_MS });
-});
-
-test.each([
-  ['history', 'writeSamples'],
-  ['history', 'writeLate'],
-  ['lateDays', 'write'],
-] as const)(
-  'Late samples: write %s.%s() not committed yet: message is not acknowledged',
-  async (part, name) => {
-    path.clock.now = SETTLING;
-    const real = path.store.write[part] as unknown as Record<string, () => Promise<unknown>>;
-    const held = heldBack(real[name] as () => Promise<unknown>);
-    const overrides = { [part]: { ...real, [name]: held.write } };
-    let acknowledged = false;
-    const sent = path.send('device', samplesOf(HOUR, 3), { overrides }).then(() => {
-      acknowledged = true;
-    });
-    await settle();
-    expect(acknowledged).toBe(false);
-    held.go();
-    await sent;
-    expect(await path.historyOf('device', HOUR)).toEqual(samplesOf(HOUR, 3));
-    expect(await path.statisticsOf('device', HOUR)).toMatchObject({ lateAt: SETTLING });
-    expect(await noticedAt(SETTLING)).toEqual([DAY]);
-  },
-);
-
 test('Late samples: a message has late hours of several days and a current hour: only the late hours go to history', async () => {
   path.clock.now = CLOSING;
   const hours = [

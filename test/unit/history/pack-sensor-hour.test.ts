@@ -24,21 +24,6 @@ async function writeRow(samples: Buffer) {
   );
 }
 
-test('Packing an hour of a sensor: statistics are written only after all samples are in history', async () => {
-  await path.send('device', samplesOf(HOUR, 5));
-  path.clock.now = CLOSING;
-  const seen: unknown[] = [];
-  const { writeStatistics } = path.store.packing;
-  const store = storeWith({
-    async writeStatistics(...args) {
-      seen.push(await path.historyOf('device', HOUR));
-      await writeStatistics(...args);
-    },
-  });
-  await path.packer({ store }).packDue();
-  expect(seen).toEqual([samplesOf(HOUR, 5)]);
-});
-
 test('Packing an hour of a sensor again: no new samples: only the statistics are rewritten, with the newer read time', async () => {
   await path.send('device', samplesOf(HOUR, 5));
   path.clock.now = CLOSING;

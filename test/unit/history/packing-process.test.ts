@@ -71,32 +71,6 @@ function createHanging() {
   };
 }
 
-test('History packing: pause between two rounds: half the setting, plus a random part of up to the full setting', async () => {
-  const random = jest.spyOn(Math, 'random').mockReturnValue(0);
-  const read = jest.fn(path.store.packProgress.read);
-  const { packing } = createProcess({
-    packProgress: { ...path.store.packProgress, read },
-    // Each group is held by another process, so a round reads each group once.
-    packLeases: { ...path.store.packLeases, take: async () => false },
-  });
-  const timers = jest.spyOn(globalThis, 'setTimeout');
-  packing.start();
-  await pass(499);
-  expect(read).toHaveBeenCalledTimes(0);
-  random.mockReturnValue(0.5);
-  await pass(1);
-  expect(read).toHaveBeenCalledTimes(GROUPS);
-  await pass(999);
-  expect(read).toHaveBeenCalledTimes(GROUPS);
-  await pass(1);
-  expect(read).toHaveBeenCalledTimes(2 * GROUPS);
-  const next = timers.mock.results[timers.mock.calls.findLastIndex(([, ms]) => ms === 1000)]
-    ?.value as NodeJS.Timeout;
-  const cleared = jest.spyOn(globalThis, 'clearTimeout');
-  await packing.stop();
-  expect(cleared).toHaveBeenCalledWith(next);
-});
-
 test('History packing: process stops while the database does not answer a read: stop() resolves after 3 s', async () => {
   await path.send('device', samplesOf(HOUR, 2));
   const { state, blockPage } = createHanging();
@@ -151,23 +125,6 @@ test('History packing: ingest is under pressure: hours are still packed', async 
   await packing.packDue();
   expect(await metric('iot_pack_hours_total')).toBe(1);
   expect(linesOf(FAILED)).toEqual([]);
-});
-
-test('History packing: two processes pack: each takes leases under a different owner name', async () => {
-  const owners: string[] = [];
-  const { take } = path.store.packLeases;
-  const packLeases = {
-    ...path.store.packLeases,
-    take(group: Parameters<typeof take>[0], owner: Parameters<typeof take>[1]): ReturnType<typeof take> {
-      owners.push(owner);
-      return take(group, owner);
-    },
-  };
-  await createProcess({ packLeases }).packing.packDue();
-  path.clock.now += HOUR_MS;
-  await createProcess({ packLeases }).packing.packDue();
-  expect(owners).toHaveLength(2 * GROUPS);
-  expect(new Set(owners).size).toBe(2);
 });
 
 test('History packer: three device groups fail, in random order: all are tried, and the first failure is reported', async () => {

@@ -8,7 +8,6 @@ import { until } from '../../support/until.ts';
 const EVERY_MS = 100;
 
 const FIRST: Refusal = { index: 1, code: 'not_numeric', path: '[1].value', rule: 'must be a number' };
-const WHOLE: Refusal = { index: -1, code: 'malformed', path: '', rule: 'quotes "\u001b[2J"' };
 
 /** Refusal notices, and the log lines that they write. */
 function noticesWithLog() {
@@ -38,18 +37,4 @@ test('Log of refused messages: four refusals: the first is logged at once, the o
     path: '[1].value',
     rule: 'must be a number',
   });
-});
-
-test('Log of refused messages: messages on unknown topics: logged as dropped, and each sum starts from 0', async () => {
-  const { lines, notices } = noticesWithLog();
-  notices.unknownTopic('elsewhere');
-  notices.unknownTopic('else\nwhere');
-  await until(() => lines.length === 2, { what: 'the first sum' });
-  notices.refused('iot/v1/a/measurements', { malformed: 1 }, WHOLE);
-  await until(() => lines.length === 3, { what: 'the second sum' });
-  expect(lines.map(({ msg }) => msg)).toEqual([
-    'dropped: an unmatched topic, on "elsewhere"',
-    'and 1 more: 1 unmatched topic; the last on "else\\nwhere"',
-    'and 1 more: 1 malformed; the last on "iot/v1/a/measurements": quotes "?[2J"',
-  ]);
 });

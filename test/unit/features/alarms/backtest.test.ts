@@ -119,15 +119,6 @@ test('POST /alarm-rules/test: samples exist for a part of the range: stored_from
     });
 });
 
-test('POST /alarm-rules/test: no samples in the range: stored_from and stored_to are null', async () => {
-  expect(await (await ask(ABOVE)).json()).toMatchObject({
-    count: 0,
-    sensors: 0,
-    stored_from: null,
-    stored_to: null,
-  });
-});
-
 test('POST /alarm-rules/test: the limit of concurrent requests is reached: 429 busy, until one request ends', async () => {
   await heat([1, 9, 1]);
   hold();

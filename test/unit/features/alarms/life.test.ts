@@ -449,20 +449,6 @@ test('Alarm: it opened ahead of the clock, and its device was retired: later eva
   expect(await system.episodes('oven', 'heat')).toMatchObject([{ start, cleared: start + 3 * HOUR_MS }]);
 });
 
-test('Absence alarm: a second rule is added while an alarm of the first rule is open: the second rule opens an alarm at once', async () => {
-  system = await startMemoryAlarms({ clock, periods: { reread: 20 } });
-  await system.addRule({ scope, condition: absent(5) }, NOW - HOUR_MS);
-  const last = clock();
-  await heat(1, last);
-  await untilLeased();
-  shifted += 6 * MINUTE_MS;
-  await until(async () => (await system.episodes('oven', 'heat')).length === 1);
-  await system.addRule({ scope, condition: absent(1) }, NOW - HOUR_MS);
-  await until(async () => (await system.episodes('oven', 'heat')).length === 2);
-  const opened = (await system.episodes('oven', 'heat')).map((episode) => episode.opened);
-  expect(opened.sort()).toEqual([last + MINUTE_MS, last + 5 * MINUTE_MS]);
-});
-
 /**
  * Simulates an outage: no process receives anything for two hours.
  * @returns epoch ms of the last sample before the outage

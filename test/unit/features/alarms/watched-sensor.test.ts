@@ -94,15 +94,6 @@ test('Absence alarm: the record of watched time begins after the newest sample: 
   expect(judge(sensor, NOW, watch)).toBe(NOW + 3 * MINUTE);
 });
 
-test('Absence alarm: the rule applies only from a time in the future: the silence is evaluated at that time', () => {
-  const ts = NOW - HOUR;
-  const sensor = sensorOf(ts, ruleOf(3 * MINUTE, NOW + 5000));
-  expect(judge(sensor, NOW)).toBe(NOW + 5000);
-  expect(evaluated).toEqual([]);
-  judge(sensor, NOW + 5000);
-  expect(evaluated).toEqual([{ from: ts, to: ts, silentAt: NOW + 5000 }]);
-});
-
 test('Absence alarm: no process watched for parts of a long silence: the time of these parts is added to for_ms', () => {
   const ts = NOW - 10 * HOUR;
   const sensor = sensorOf(ts, ruleOf(10 * HOUR));
@@ -162,16 +153,6 @@ test('Absence alarm: a silence began and ended while no process watched: the sil
   judge(sensor, NOW + 3 * MINUTE, FROM_NOW);
   judge(sensor, NOW + 4 * MINUTE, FROM_NOW);
   expect(evaluated).toEqual([{ from: last, to: NOW + 3 * MINUTE }]);
-});
-
-test('Absence alarm: no process watched, the gap between two samples is shorter than for_ms: nothing is evaluated', () => {
-  const rule = ruleOf(3 * MINUTE);
-  const before = sensorOf(NOW - 2 * MINUTE, rule);
-  const sensor = new WatchedSensor(SUBJECT, [rule], NOW, before, true);
-  expect(judge(sensor, NOW, FROM_NOW)).toBe(NOW + 3 * MINUTE);
-  sensor.ts = NOW + 3 * MINUTE;
-  judge(sensor, NOW + 3 * MINUTE, FROM_NOW);
-  expect(evaluated).toEqual([]);
 });
 
 test('Absence: nobody watched, and only the database knows the sample that ended the silence: the silence is evaluated', () => {

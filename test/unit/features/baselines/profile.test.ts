@@ -66,12 +66,6 @@ test('Baseline profile: weekly rhythm: the mean of noon differs between weekends
   expect(usual.sigmas(12, 100)).toBeGreaterThan(20);
 });
 
-test('Baseline profile: one day of history: all hours have one mean, and the daily extremes stay below 4.5 sigmas', () => {
-  const usual = learned(hoursOf(daily, { days: 1 }));
-  expect(usual.at(3)).toEqual(usual.at(15));
-  expect(Math.abs(usual.sigmas(6, 30))).toBeLessThan(4.5);
-});
-
 test('Baseline profile: less than a day of history: no profile', () => {
   expect(learnProfile(hoursOf(daily, { days: 23 / 24 }), DAY)).toBeNull();
   expect(learnProfile([], DAY)).toBeNull();
@@ -88,12 +82,6 @@ test('Baseline profile: sensor with a constant value: that value has 0 sigmas, a
   expect(zero.at(5)).toEqual({ mean: 0, deviation: 0 });
   const sigmas = [0, 1, -1e-9].map((value) => zero.sigmas(5, value));
   expect(sigmas).toEqual([0, MOST_SIGMAS, -MOST_SIGMAS]);
-});
-
-test('Baseline profile: values alternate between two states within each hour: both states deviate by 1 sigma', () => {
-  const usual = learned(hoursOf(() => 0.5, { spread: 0.5, count: 3600 }));
-  expect(usual.sigmas(5, 0)).toBe(-1);
-  expect(usual.sigmas(5, 1)).toBe(1);
 });
 
 test.each([

@@ -144,15 +144,6 @@ test('Line protocol: more than 10,000 broken lines: the request is refused with 
   );
 });
 
-test('Line protocol: measurement, field and tags are longer than 128 bytes together: the rule has the remedy', () => {
-  const { devices } = read(`cpu,device=d,image=${'x'.repeat(130)} usage=1`);
-  const [batch] = devices.get('d') ?? [];
-  for (const sensor of [...(batch?.sensors.keys() ?? [])]) batch?.refuseSensor(sensor, 'bad_id');
-  expect(batch?.refused).toEqual([
-    expect.objectContaining({ code: 'bad_id', rule: expect.stringMatching(/128 bytes; .*tagexclude/) }),
-  ]);
-});
-
 // telegraf#10849, telegraf#8826: the last good value with a bad quality.
 test.each([
   [

@@ -114,14 +114,6 @@ test('Sparkplug alias definitions: an alias had another name in an earlier birth
   expect([...contested]).toEqual([1]);
 });
 
-test('Sparkplug alias definitions: the process restarts: definitions are read from the database', async () => {
-  await openBook().write(DEVICE, definitions(T0));
-  const found = await openBook().newest(DEVICE);
-  expect(found).toMatchObject({ bornAt: T0 });
-  expect(found?.names.get(10)).toBe('Temperature');
-  expect(found?.datatypes.get('Count')).toBe(4);
-});
-
 test('Sparkplug alias definitions: four reads, three of them at once: the database is read once', async () => {
   await openBook().write(DEVICE, definitions(T0));
   const book = openBook();

@@ -33,18 +33,6 @@ test('Sparkplug data: births were received, no message is missing: aliases are r
   expect(edge.commands).toEqual([]);
 });
 
-test('Sparkplug data: an earlier message is missing: a rebirth is requested every 10 s until the birth arrives', async () => {
-  await beBorn();
-  await edge.send('DDATA', vector('ddata', 1));
-  now += 10_000;
-  await edge.send('DDATA', vector('ddata', 2));
-  expect(edge.commands).toHaveLength(2);
-  now += 10_000;
-  await beBorn();
-  await edge.send('DDATA', vector('ddata'));
-  expect(edge.commands).toHaveLength(2);
-});
-
 test('Sparkplug data: edge node without a birth: metrics with a type are read, and a rebirth is requested', async () => {
   expect(values(await edge.send('DDATA', vector('types')))).toContainEqual(['Int8', -128]);
   expect(edge.commands).toEqual([COMMAND]);
@@ -72,14 +60,6 @@ test('Sparkplug data: the DBIRTH of its device is refused: aliases of earlier bi
   edge.doubt('DBIRTH');
   expect(edge.commands).toEqual([COMMAND]);
   expect(values(await edge.send('DDATA', vector('ddata')))).toEqual([]);
-});
-
-test('Sparkplug data: redelivered after a birth that gave its alias another meaning: refused as unknown_sensor', async () => {
-  await beBorn();
-  await edge.send('NBIRTH', vector('nbirthNext'));
-  await edge.send('DBIRTH', vector('dbirthSwapped'));
-  const { batch } = await edge.send('DDATA', vector('ddata'), { dup: true });
-  expect(batch?.refused).toMatchObject([{ code: 'unknown_sensor', path: 'metrics[0].alias' }]);
 });
 
 test('Sparkplug data: delivered late, after a birth that gave its alias another meaning: refused as unknown_sensor', async () => {

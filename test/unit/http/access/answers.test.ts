@@ -4,7 +4,7 @@ import type { RequestHandler } from 'express';
 import express from 'express';
 import pino from 'pino';
 import { createAccess } from '../../../../api/access/http/index.ts';
-import { createAttempts, limitRequests } from '../../../../api/access/http/rate-limits.ts';
+import { limitRequests } from '../../../../api/access/http/rate-limits.ts';
 import { createSessions } from '../../../../api/access/http/sessions.ts';
 import { useCleanUps } from '../../../support/clean-ups.ts';
 import { TOKENS } from '../../../support/http/app.ts';
@@ -100,19 +100,6 @@ test('Rate limit: too many requests: rate_limited, with Retry-After in whole sec
   expect(Number(refused.headers['retry-after'])).toBeGreaterThan(10);
   expect(Number(refused.headers['retry-after'])).toBeLessThanOrEqual(20);
   expect(Object.keys({ ...served.headers, ...refused.headers }).join()).not.toMatch(/ratelimit/);
-});
-
-test('Rate limit: too many wrong tokens: rate_limited with a message about wrong tokens', async () => {
-  const attempts = createAttempts(LIMIT);
-  const app = await startHandler(async (req, res, next) => {
-    await attempts.count(req, res);
-    next();
-  });
-  expect((await app('/', NOT_LOCAL)).status).toBe(200);
-  expect(JSON.parse((await app('/', NOT_LOCAL)).text)).toMatchObject({
-    code: 'rate_limited',
-    message: 'Too many wrong tokens came from this address. Wait for the time in Retry-After.',
-  });
 });
 
 test.each([

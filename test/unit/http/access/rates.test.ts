@@ -32,9 +32,6 @@ async function start(options: Parameters<typeof startHttpApp>[0]) {
 
 const BEHIND_PROXY = { ...TOKENS, trustProxy: 1 };
 
-const statusesOf = async (answers: Array<Promise<{ status: number }>>) =>
-  (await Promise.all(answers)).map(({ status }) => status);
-
 test('Wrong tokens: the eleventh wrong token of an IP address: 429, valid tokens and other addresses are not limited', async () => {
   const { show } = await start({ settings: BEHIND_PROXY });
   for (let count = 0; count < 10; count++) expect((await show(`guess ${count}`)).status).toBe(401);
@@ -44,13 +41,6 @@ test('Wrong tokens: the eleventh wrong token of an IP address: 429, valid tokens
   expect(Number(headers['retry-after'])).toBeLessThanOrEqual(60);
   expect((await show(READER)).status).toBe(200);
   expect((await show('guess', '192.0.2.2')).status).toBe(401);
-});
-
-test('Wrong tokens: attempts in API requests and in sign-ins have separate limits', async () => {
-  const { show, signIn } = await start({ settings: BEHIND_PROXY, attempts: { most: 1, windowMs: 60_000 } });
-  expect(await statusesOf([show('guess')])).toEqual([401]);
-  expect(await statusesOf([show('guess'), signIn('guess')])).toEqual([429, 401]);
-  expect(await statusesOf([signIn('guess'), signIn(READER)])).toEqual([429, 200]);
 });
 
 test('Wrong tokens: valid tokens, requests without a token and sessions are not counted', async () => {

@@ -55,10 +55,3 @@ test('Ledger comparison: the latest value is older than samples in the range: re
   fleet.setLatest('collar', 'pulse', [START + 2000, 61]);
   expectFindings(await fleet.compare({ range: { from: START + HOUR_MS, to: NOON } }), { latest: 1 });
 });
-
-test('Ledger comparison: two values are stored for the latest instant: the greater one is accepted as latest value', async () => {
-  const fleet = newFleet();
-  fleet.store('collar', 'pulse', [[NOON + 2000, 99]]);
-  fleet.setLatest('collar', 'pulse', [NOON + 2000, 99]);
-  expectFindings(await fleet.compare({ range }), {});
-});

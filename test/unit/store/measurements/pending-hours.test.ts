@@ -85,22 +85,6 @@ test('Sample writes: database refuses a row with two messages: each message is r
   expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
 });
 
-test('Sample writes: database refuses a message of two rows: each row is retried alone', async () => {
-  const { writes, waiting, sent } = open();
-  const times = Array.from({ length: 5000 }, (_, at) => at);
-  const done = writes.write(A, [{ sensor: SENSOR, times, values: times }]);
-  waiting[0]?.send();
-  waiting[0]?.end(new MillraceError('rejected', 'too large'));
-  for (let at = 1; at <= 2; at++) {
-    while (waiting.length <= at) await new Promise((resolve) => setImmediate(resolve));
-    waiting[at]?.send();
-    waiting[at]?.end();
-  }
-  await done;
-  expect(sent[0]).toHaveLength(2);
-  expect(sent.slice(1)).toEqual(sent[0]?.map((row) => [row]));
-});
-
 test('Sample writes: database refuses a row with one message: the write fails without a retry', async () => {
   const { add, waiting } = open();
   const alone = add(A, 0, 1);
@@ -108,17 +92,6 @@ test('Sample writes: database refuses a row with one message: the write fails wi
   waiting[0]?.end(new MillraceError('rejected', 'too large'));
   await expect(alone).rejects.toThrow('too large');
   expect(waiting).toHaveLength(1);
-});
-
-test('Sample writes: a waiting row is full: the next message begins a new request', () => {
-  const { writes, add, waiting, sent } = open();
-  const times = Array.from({ length: 2000 }, (_, at) => at);
-  const large = () => writes.write(A, [{ sensor: SENSOR, times, values: times }]);
-  void large();
-  void large();
-  void add(A, 0, 5000);
-  for (const { send } of waiting) send();
-  expect(sent.map((rows) => rows.map(({ length }) => length))).toEqual([[2000], [2001]]);
 });
 
 test('Sample writes: observer of blocks is set: notified in order of arrival, with the committed rows', async () => {

@@ -116,14 +116,6 @@ test('Connection reader: 300 packets in one write: read in slices of at most 128
   await connection.untilIdle();
 });
 
-test('Connection reader: a packet of 200 KB is read in pieces of at most 64 KiB, and is complete', async () => {
-  const connection = await open();
-  const packet = publish(200_000);
-  await connection.send(packet);
-  expect(Buffer.concat(connection.slices).equals(packet)).toBe(true);
-  expect(Math.max(...connection.slices.map(({ length }) => length))).toBeLessThanOrEqual(65_536);
-});
-
 test('Connection reader: CONNECT has no CONNACK yet: one packet is read, and the other packets after the CONNACK', async () => {
   const connection = await open({ isConnected: false });
   await connection.send(Buffer.concat([PINGREQ, PINGREQ, PINGREQ]), PINGREQ.length);
@@ -184,15 +176,6 @@ test('Connection reader: the memory budget for messages is full: the connection 
   await until(() => connection.received() === PINGREQ.length);
   expect(connection.scheduler.waiting).toBe(0);
   await connection.untilIdle();
-});
-
-test('Connection reader: the connection breaks while it waits for the memory budget: it leaves the queue of waiting connections', async () => {
-  const connection = await open();
-  connection.state.isFull = true;
-  await connection.sendUnread(PINGREQ);
-  connection.socket.destroy();
-  await once(connection.socket, 'close');
-  expect(connection.scheduler.waiting).toBe(0);
 });
 
 test('Connection reader: the device disconnects while the memory budget is full: the end of the connection is noticed at once', async () => {

@@ -20,26 +20,6 @@ function offsetsOf(steps: number[], first: number = 0): Float64Array {
 const lineOf = (offsets: number[], ticks: number[] = offsets.map((_, index) => index)) =>
   fitClock(Float64Array.from(offsets), Float64Array.from(ticks));
 
-test.each([
-  ['one sample at 0', [0], [0], { origin: 0.5, interval: 0 }],
-  ['one sample at 7', [7], [0], { origin: 7.5, interval: 0 }],
-  ['two samples', [3, 13], [0, 1], { origin: 3.5, interval: 10 }],
-  ['two samples of one tick', [3, 13], [4, 4], { origin: 8.5, interval: 0 }],
-  ['a tick without a sample', [3, 13, 33], [0, 1, 3], { origin: 3.5, interval: 10 }],
-  ['ticks that begin at 1', [10, 20], [1, 2], { origin: 0.5, interval: 10 }],
-  ['a line that would begin before the hour', [0, 10], [1, 2], { origin: 0, interval: 10 }],
-  ['a third of a ms', [0, 1], [0, 3], { origin: 0.5, interval: 1 / 3 }],
-  ['two thirds of a ms', [0, 2], [0, 3], { origin: 0.5, interval: 2 / 3 }],
-  ['an origin with a fraction', [0, 1, 1], [0, 1, 2], { origin: 2 / 3, interval: 1 / 2 }],
-  ['a first sample off the line', [6, 10, 20, 30], [0, 1, 2, 3], { origin: 4.7, interval: 8.2 }],
-  ['a line that falls', [10, 0], [0, 1], { origin: 5.5, interval: 0 }],
-])('Clock fit: %s: least-squares line plus 0.5 ms', (_, offsets, ticks, { origin, interval }) => {
-  expect(lineOf(offsets, ticks)).toEqual({
-    origin: Math.round(origin * UNITS),
-    interval: Math.round(interval * UNITS),
-  });
-});
-
 test('Clock fit: random steps between samples: the line solves the normal equations of least squares', () => {
   const steps = fc.array(fc.integer({ min: 1, max: 10_000 }), { minLength: 1, maxLength: 50 });
   fc.assert(

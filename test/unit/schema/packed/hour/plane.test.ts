@@ -69,15 +69,3 @@ test('Byte plane: any compressible bytes: the shorter of two deflate strategies 
     }),
   );
 });
-
-test.each([
-  [78.9, true],
-  [79, false],
-  [79.1, false],
-  [72, true],
-])('Byte plane: 80 bytes, estimated at %d bytes when packed: deflated is %p', (estimate, isDeflated) => {
-  const bytes = Uint8Array.from({ length: 80 }, (_, i) => (i < 40 ? 1 : 2));
-  const packed = pack(bytes, estimate);
-  expect(packed[0]).toEqual(varint(isDeflated ? Number(packed[1]?.length) : 80));
-  expect(packed[1]?.equals(bytes)).toBe(!isDeflated);
-});
