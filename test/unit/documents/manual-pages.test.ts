@@ -38,9 +38,9 @@ test('Look of the manual: it has the fonts and colors of the dashboard', () => {
 });
 
 test('Generated parts of the manual: the pages include each of them, and no other', () => {
-  const included = readdirSync(`${DOCS}reference`)
-    .map((name) => (name.endsWith('.md') ? readFileSync(`${DOCS}reference/${name}`, 'utf8') : ''))
-    .flatMap((text) => [...text.matchAll(/<!--@include: (.+?)-->/g)])
+  const included = readdirSync(DOCS, { recursive: true, encoding: 'utf8' })
+    .map((name) => (name.endsWith('.md') ? readFileSync(DOCS + name, 'utf8') : ''))
+    .flatMap((text) => [...text.matchAll(/<!--@include: (.+\/manual\/.+?)-->/g)])
     .map(([, path]) => path);
   expect(included.sort()).toEqual(
     Object.keys(GENERATED)

@@ -19,7 +19,7 @@ beforeAll(() => {
 /** Splits a page as VitePress does: a section begins at each heading, and an empty section is left out. */
 function sectionsOf(page: string) {
   const written = readFileSync(DOCS + page, 'utf8');
-  const whole = written.replace(/<!--@include: .*\/(\w+)\.md-->/g, (_, name) => GENERATED[name]?.() ?? '');
+  const whole = written.replace(/<!--@include: .*\/([\w-]+)\.md-->/g, (_, name) => GENERATED[name]?.() ?? '');
   const text = whole.replaceAll(/\]\([^)]*\)|[`|]/g, ' ');
   const titles: string[] = [];
   return [...text.matchAll(/^(#{1,6}) (.*)\n([\s\S]*?)(?=^#{1,6} |$(?![\s\S]))/gm)].flatMap(

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { insertBetweenMarks, peersPage } from '../../../../tools/bench/documents.ts';
+import { insertBetweenMarks, peersHeadline } from '../../../../tools/bench/documents.ts';
 import { monthOf } from '../../../../tools/bench/peers/month.ts';
 import { type ClassResult, peerTables } from '../../../../tools/bench/peers/report.ts';
 import { questdbConf, telegrafToml, tuningOf } from '../../../../tools/bench/peers/settings.ts';
@@ -98,11 +98,11 @@ describe('Peers: tables', () => {
       machine,
       results: { peers: [result] },
     };
-    const text = insertBetweenMarks(page, peersPage(raw), 'peers');
+    const text = insertBetweenMarks(page, peersHeadline(raw), 'peers');
     expect(text).toMatch(/^before\n/);
     expect(text).toMatch(/\nbehind <!-- bench: x -->$/);
     expect(text).not.toContain('old');
     expect(text).toContain('at commit abc');
-    expect(text).toContain('| 1x1 | 20.0 | 40.0 | 0.500 |');
+    expect(text).toContain('**0.500 times** at 1x1');
   });
 });

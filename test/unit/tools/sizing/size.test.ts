@@ -40,12 +40,15 @@ describe('Sizing page', () => {
   );
 });
 
-/** A table row with CPU µs per sample, such as `| 1x60 packed | 2.06 | 2.54 | 0.538 |`. */
-const ROW = /^\| (\d+)x(\d+) packed \| (\S+) \| (\S+) \| (\S+) \|/gm;
+const { bench } = JSON.parse(read('docs/explanation/benchmarks.json'));
 
-const PUBLISHED = [...read('docs/explanation/benchmarks.md').matchAll(ROW)].map(([, ...cells]) =>
-  cells.map(Number),
-);
+/** Loads with their CPU µs a sample of ingest, database and broker. */
+const PUBLISHED: number[][] = bench.sections
+  .flatMap(({ tables }: { tables: Array<{ rows: string[][] }> }) => tables.flatMap(({ rows }) => rows))
+  .flatMap(([name = '', ...cells]: string[]) => {
+    const [, sensors, samples] = /^(\d+)x(\d+) packed$/.exec(name) ?? [];
+    return sensors ? [[sensors, samples, ...cells].map(Number)] : [];
+  });
 
 test('Sizing: five loads of the benchmarks: calculated and measured CPU differ by less than the headroom', () => {
   expect(PUBLISHED).toHaveLength(5);
