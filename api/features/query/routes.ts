@@ -2,6 +2,7 @@ import type { RequestHandler } from 'express';
 import { z } from 'zod';
 import { parseDuration } from '../../../common/durations.ts';
 import { MillraceError } from '../../../common/errors.ts';
+import { isZone } from '../../../common/zones.ts';
 import { COLUMN_FORMATS } from '../../columns/index.ts';
 import type { FeatureContext } from '../../feature.ts';
 import type { CalendarUnit, Grid } from '../../history/reading/grid.ts';
@@ -9,7 +10,6 @@ import {
   addGroups,
   binsOf,
   calendarGrid,
-  isZone,
   mostCalendarBins,
   NO_BINS,
   uniformGrid,

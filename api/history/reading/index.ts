@@ -8,7 +8,7 @@ import { readAhead, readHours } from './samples.ts';
 import { readSeries } from './series.ts';
 
 export { addGroups } from './aligned.ts';
-export { binsOf, calendarGrid, isZone, mostCalendarBins, NO_BINS, uniformGrid, wholeGrid } from './grid.ts';
+export { binsOf, calendarGrid, mostCalendarBins, NO_BINS, uniformGrid, wholeGrid } from './grid.ts';
 export { storedRange, unpackedHours } from './hours.ts';
 export {
   createTimeText,

@@ -3,12 +3,12 @@ import { Bins } from '../../../../api/history/reading/bins.ts';
 import {
   calendarGrid,
   type Grid,
-  isZone,
   mostCalendarBins,
   NO_BINS,
   uniformGrid,
   wholeGrid,
 } from '../../../../api/history/reading/grid.ts';
+import { isZone } from '../../../../common/zones.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
