@@ -45,6 +45,13 @@ export function instantNear(local: number, zone: string, near: number): number {
   return instants.reduce((best, each) => (Math.abs(each - near) < Math.abs(best - near) ? each : best));
 }
 
+/**
+ * The first instant at which clocks show a local time. For one that clocks skip, that by the offset before the change.
+ * @param local as in `candidates`
+ */
+export const startOfLocal = (local: number, zone: string): number =>
+  candidates(local, zone)[0] ?? local - Math.min(...offsetsAround(local, zone));
+
 /** At the instants that the local time may mean. */
 function offsetsAround(local: number, zone: string): number[] {
   const offsets: Set<number> = new Set();
@@ -57,7 +64,7 @@ function offsetsAround(local: number, zone: string): number[] {
 }
 
 /** In ms ahead of UTC. */
-function offsetOf(time: number, zone: string): number {
+export function offsetOf(time: number, zone: string): number {
   const { before, after, changesAt } = dayOf(Math.floor(time / DAY_MS), zone);
   return time < changesAt ? before : after;
 }

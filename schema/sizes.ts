@@ -124,3 +124,21 @@ export function historyRowBytes(intervalMs: number): number {
   const { bytes = 0 } = PACKED_BYTES.find(({ atLeastAnHour }) => samples >= atLeastAnHour) ?? {};
   return rows * ROW_BYTES.history + samples * bytes;
 }
+
+const powerOf = (number: number) => Math.max(0, Math.floor(Math.log10(number) / 3));
+
+/** Such as `48 kB`, `1.7 TB`. */
+export const bytesText = (bytes: number): string =>
+  `${short(bytes / 1000 ** powerOf(bytes))} ${['', 'k', 'M', 'G', 'T', 'P', 'E'][powerOf(bytes)]}B`;
+
+/** Such as `960`, `9,600`, `17 thousand`, `2.6 billion`. */
+export function countText(count: number): string {
+  const power = count < 1e4 ? 0 : powerOf(count);
+  return `${short(count / 1000 ** power)}${['', ' thousand', ' million', ' billion', ' trillion'][power]}`;
+}
+
+/** Two digits, or a whole number. */
+const short = (number: number): string =>
+  number >= 1000
+    ? Math.round(number).toLocaleString('en')
+    : String(Number(number.toPrecision(number < 100 ? 2 : 3)));

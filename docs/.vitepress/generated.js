@@ -4,6 +4,7 @@ import { CONTRACTS, SETTINGS_GROUPS } from '../../api/features/index.ts';
 import { openApiDocument } from '../../api/http/contract/openapi.ts';
 import { ERRORS } from '../../common/errors.ts';
 import { settingsTables } from '../../common/settings/documents.ts';
+import { markdownTable, partitionsTable, tablesTable } from './size-tables.ts';
 
 /** @import { ErrorEntry } from '../../common/errors.ts' */
 /** @typedef {{ summary: string, parameters?: Array<{ in: string, name: string }> }} Operation */
@@ -20,6 +21,10 @@ export const GENERATED = {
   stops: () => errors('stop'),
   metrics,
   routes,
+  bench: () => figures('bench'),
+  peers: () => figures('peers'),
+  'table-sizes': () => `${tablesTable()}\n`,
+  'partition-sizes': () => `${partitionsTable()}\n`,
 };
 
 /** Writes the parts to where the pages include them. */
@@ -97,4 +102,18 @@ function routes() {
       rows.push(`| \`${method.toUpperCase()} ${path}\` | ${summary} | ${names.join(', ')} |`);
     }
   return `${rows.join('\n')}\n`;
+}
+
+/** @param {'bench' | 'peers'} section @returns {string} the tables that `npm run bench:readme` has written */
+function figures(section) {
+  const { measured, sections } = JSON.parse(
+    readFileSync(new URL('docs/explanation/benchmarks.json', ROOT), 'utf8'),
+  )[section];
+  const parts = sections.flatMap(
+    (/** @type {{ title: string | null, tables: Array<{ head: string[], rows: string[][] }> }} */ part) => [
+      ...(part.title ? [`## ${part.title}`] : []),
+      ...part.tables.map(({ head, rows }) => markdownTable(head, rows)),
+    ],
+  );
+  return `${[measured, ...parts].join('\n\n')}\n`;
 }

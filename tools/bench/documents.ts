@@ -4,7 +4,7 @@ import { PARTS, type Part, targetsTable } from './parts/index.ts';
 import type { reading } from './parts/reading.ts';
 import type { throughput } from './parts/throughput.ts';
 import { type ClassResult, comparison, peerTables } from './peers/report.ts';
-import { figure, markdownTable, type Table } from './report/table.ts';
+import { figure, type Table } from './report/table.ts';
 
 /** A run as its file has it. */
 export interface Raw {
@@ -35,10 +35,16 @@ export function insertBetweenMarks(document: string, text: string, section: 'ben
   return `${document.slice(0, from + begin.length)}\n\n${text}\n\n${document.slice(to)}`;
 }
 
-const markdownOf = (tables: Table[]) => tables.map(({ head, rows }) => markdownTable(head, rows));
+/** A section of docs/explanation/benchmarks.json, which the manual shows as tables. */
+export interface Figures {
+  measured: string;
+  sections: Array<{ title: string | null; tables: Table[] }>;
+}
 
-export const peersPage = (raw: Raw): string =>
-  [machineOf(raw), ...markdownOf(peerTables(raw.results.peers ?? []))].join('\n\n');
+export const peerFigures = (raw: Raw): Figures => ({
+  measured: machineOf(raw),
+  sections: [{ title: null, tables: peerTables(raw.results.peers ?? []) }],
+});
 
 export const peersHeadline = (raw: Raw): string => `${comparison(raw.results.peers ?? [])} ${machineOf(raw)}`;
 
@@ -57,14 +63,11 @@ export function headline(raw: Raw): string {
   return [list.join('\n'), machineOf(raw)].join('\n\n');
 }
 
-export function everything(raw: Raw): string {
+export function benchFigures(raw: Raw): Figures {
   const parts = PARTS.filter(({ name, onRequest }) => !onRequest && raw.results[name] !== undefined);
-  const targets = targetsTable(raw.results);
-  return [
-    machineOf(raw),
-    ...(targets.rows.length > 0 ? ['## Targets', ...markdownOf([targets])] : []),
-    ...parts.flatMap((part) => [`## ${part.title}`, ...markdownOf(part.tables(raw.results[part.name]))]),
-  ].join('\n\n');
+  const measured = parts.map((part) => ({ title: part.title, tables: part.tables(raw.results[part.name]) }));
+  const targets = { title: 'Targets', tables: [targetsTable(raw.results)] };
+  return { measured: machineOf(raw), sections: [targets, ...measured] };
 }
 
 const machineOf = ({ began, commit, machine }: Raw) =>

@@ -4,17 +4,25 @@ import { runCommand } from '../../common/command.ts';
 import { MillraceError } from '../../common/errors.ts';
 import { parseFlags } from '../../common/flags.ts';
 import { readSettings } from '../../common/settings/index.ts';
-import { everything, headline, insertBetweenMarks, peersHeadline, peersPage, type Raw } from './documents.ts';
+import {
+  benchFigures,
+  type Figures,
+  headline,
+  insertBetweenMarks,
+  peerFigures,
+  peersHeadline,
+  type Raw,
+} from './documents.ts';
 
 const README = new URL('../../README.md', import.meta.url);
-const PAGE = new URL('../../docs/explanation/benchmarks.md', import.meta.url);
+const FIGURES = new URL('../../docs/explanation/benchmarks.json', import.meta.url);
 
 // npm run bench:readme: writes the figures of the newest runs into the documents, so that nobody has to type them.
 await runCommand(async () => {
   parseFlags(
     {
       command: 'npm run bench:readme --',
-      help: 'Writes the newest whole run, and the newest run of the peers, into README.md and docs/explanation/benchmarks.md.',
+      help: 'Writes the newest whole run, and the newest run of the peers, into README.md and docs/explanation/benchmarks.json.',
       examples: ['npm run bench:readme'],
       flags: {},
       settings: ['DATA_DIR'],
@@ -27,14 +35,15 @@ await runCommand(async () => {
   const runs = await Promise.all(names.sort().map(read));
   const whole = runs.findLast(({ results }) => results.throughput && results.disk && results.reading);
   const peers = runs.findLast(({ results }) => results.peers);
-  if (whole) await write('bench', { readme: headline(whole), page: everything(whole) });
-  if (peers) await write('peers', { readme: peersHeadline(peers), page: peersPage(peers) });
+  if (whole) await write('bench', headline(whole), benchFigures(whole));
+  if (peers) await write('peers', peersHeadline(peers), peerFigures(peers));
   if (!whole && !peers)
     throw new MillraceError('failed', `There is no whole run in ${home} yet: npm run bench makes one.`);
 });
 
-async function write(section: 'bench' | 'peers', { readme, page }: { readme: string; page: string }) {
-  for (const [file, text] of [[README, readme] as const, [PAGE, page] as const])
-    await writeFile(file, insertBetweenMarks(await readFile(file, 'utf8'), text, section));
-  console.log(`README.md and docs/explanation/benchmarks.md show the newest run: ${section}.`);
+async function write(section: 'bench' | 'peers', text: string, figures: Figures) {
+  await writeFile(README, insertBetweenMarks(await readFile(README, 'utf8'), text, section));
+  const all = { ...JSON.parse(await readFile(FIGURES, 'utf8')), [section]: figures };
+  await writeFile(FIGURES, `${JSON.stringify(all, null, 1)}\n`);
+  console.log(`README.md and docs/explanation/benchmarks.json show the newest run: ${section}.`);
 }

@@ -7,10 +7,10 @@ import {
   MIN_BATCH_DAYS,
   partitionPerHour,
 } from '../../schema/rules.ts';
-import { groupsFor } from '../../schema/sizes.ts';
+import { bytesText, countText, groupsFor } from '../../schema/sizes.ts';
 import { MAX_TTL_SECONDS } from '../../schema/time-window.ts';
 import { textTable } from '../bench/report/table.ts';
-import { bytesText, CONSTANTS, countText, NODES, needsOf, type Plan, samplesPerMessage } from './formula.ts';
+import { CONSTANTS, NODES, needsOf, type Plan, samplesPerMessage } from './formula.ts';
 
 const FLAGS = {
   sensors: { type: 'number', help: 'sensors of the fleet', fallback: 1e6, min: 1 },

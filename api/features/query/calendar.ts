@@ -1,4 +1,4 @@
-import { DateTime } from 'luxon';
+import { offsetOf, startOfLocal } from '../../../common/zones.ts';
 import { DAY_MS, HOUR_MS } from '../../../schema/rules.ts';
 import type { Grid } from '../../history/reading/grid.ts';
 import type { Range } from '../../history/reading/hours.ts';
@@ -19,16 +19,17 @@ export const mostCalendarBins = ({ from, to }: Range, unit: CalendarUnit): numbe
 
 /** Daylight saving makes some bins shorter or longer. @param range not empty */
 export function calendarGrid(range: Range, unit: CalendarUnit, zone: string): Grid {
-  const first = DateTime.fromMillis(range.from, { zone }).startOf(unit);
-  const edges = [first.toMillis()];
-  // Each edge is computed from the first one: January 31 plus one month plus one month is not January 31 plus two months.
+  const local = new Date(range.from + offsetOf(range.from, zone));
+  const [year, month, day] = [local.getUTCFullYear(), local.getUTCMonth(), local.getUTCDate()];
+  const monday = day - ((local.getUTCDay() + 6) % 7);
+  const midnightOf = {
+    day: (count: number) => Date.UTC(year, month, day + count),
+    week: (count: number) => Date.UTC(year, month, monday + 7 * count),
+    month: (count: number) => Date.UTC(year, month + count),
+  }[unit];
+  const edges = [startOfLocal(midnightOf(0), zone)];
   for (let count = 1; (edges.at(-1) as number) < range.to; count++)
-    edges.push(
-      first
-        .plus({ [unit]: count })
-        .startOf(unit)
-        .toMillis(),
-    );
+    edges.push(startOfLocal(midnightOf(count), zone));
   return edgeGrid(edges, SHORTEST_MS[unit]);
 }
 

@@ -20,7 +20,7 @@ const PROMPT = '$ ';
 /**
  * Reads the steps of a document:
  * - a block `console`: commands after `$ `, each with its output. Without a command: the output after Ctrl-C.
- * - a block `js` after "Create `path`" or "Save this as `path`": a file.
+ * - a block `js` or `ts` after "Create `path`" or "Save this as `path`": a file.
  * - a block `diff`: a change of the file that was named last.
  */
 export function stepsOf(markdown: string): Step[] {
@@ -31,7 +31,7 @@ export function stepsOf(markdown: string): Step[] {
     for (const [, path = ''] of before.matchAll(/`((?:[\w.-]+\/)*[\w.-]+\.\w+)`/g)) named = path;
     [, creates = ''] = [...before.matchAll(/(?:Create|Save this as) `([^`]+)`/g)].at(-1) ?? [];
     if (language === 'console') steps.push(...commandsOf(text, line));
-    if (language === 'js' && creates)
+    if (/^[jt]s$/.test(language) && creates)
       steps.push(step({ line, title: `create ${creates}`, file: { path: creates, content: `${text}\n` } }));
     if (language === 'diff')
       steps.push(step({ line, title: `change ${named}`, change: { path: named, ...sidesOf(text) } }));

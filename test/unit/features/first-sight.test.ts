@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import { expect, test } from '@jest/globals';
 import pino, { type Logger } from 'pino';
@@ -96,14 +95,4 @@ test('First sight: 10,100 devices register while the receiver does not answer: 1
 
 test('First sight: FIRST_SIGHT_URL is not set: the feature listens to nothing', async () => {
   expect((await startFeature({})).onRegistered).toBeUndefined();
-});
-
-test('Tutorial "Write a feature": its code blocks are the files of the feature and of this test', () => {
-  const page = readFileSync('docs/tutorial/write-a-feature.md', 'utf8');
-  const blocks = [...page.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code = '']) => code.trim());
-  const [settings, rest, check] = blocks;
-  expect(`${settings}\n\n${rest}\n`).toBe(readFileSync('api/features/first-sight/index.ts', 'utf8'));
-  expect(readFileSync('test/unit/features/first-sight.test.ts', 'utf8')).toContain(
-    String(check).split('\n\n').at(-1),
-  );
 });

@@ -1,10 +1,11 @@
-import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { SCHEMA, SETTINGS } from '../../../common/settings/index.ts';
 import { encodeHour } from '../../../schema/packed/hour/encode-hour.ts';
 import { DAY_MS, HOUR_MS, PARTITION_AIM, yearOf } from '../../../schema/rules.ts';
 import {
+  bytesText,
   calendarYearsOf,
+  countText,
   groupsFor,
   historyRowBytes,
   MOST_GROUPS,
@@ -15,10 +16,6 @@ import {
   tablesOf,
 } from '../../../schema/sizes.ts';
 import { createRandom } from '../../../simulator/random.ts';
-import { bytesText, countText } from '../../../tools/sizing/formula.ts';
-import { partitionsTable, tablesTable } from '../../support/documents/size-tables.ts';
-
-const PAGE = readFileSync(new URL('../../../docs/explanation/data-model.md', import.meta.url), 'utf8');
 
 const fleet = (sensors: number, intervalMs: number) => ({
   sensors,
@@ -27,13 +24,6 @@ const fleet = (sensors: number, intervalMs: number) => ({
   batchMs: 60_000,
   batchDays: 30,
   historyDays: 365,
-});
-
-test.each([
-  ['stored data', tablesTable()],
-  ['partitions', partitionsTable()],
-])('Storage sizes: docs/explanation/data-model.md: contains the calculated table of %s', (_, table) => {
-  expect(PAGE).toContain(table);
 });
 
 const thousand = fleet(1000, 1000);

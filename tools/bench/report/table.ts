@@ -14,13 +14,6 @@ export function textTable(head: string[], rows: string[][]) {
   return [line(head), widths.map((width) => '-'.repeat(width)).join('  '), ...rows.map(line)].join('\n');
 }
 
-export function markdownTable(head: string[], rows: string[][]) {
-  const line = (row: string[]) => `| ${row.join(' | ')} |`;
-  return [line(head), line(head.map((_, column) => (column === 0 ? '---' : '---:'))), ...rows.map(line)].join(
-    '\n',
-  );
-}
-
 /** Three significant digits, such as `1.28`, `12.8`, `128`, `1280`. */
 export function figure(number: number): string {
   if (!Number.isFinite(number)) return '-';

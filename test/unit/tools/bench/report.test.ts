@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
-import { everything, insertBetweenMarks } from '../../../../tools/bench/documents.ts';
+import { benchFigures, insertBetweenMarks } from '../../../../tools/bench/documents.ts';
 import { targetsTable } from '../../../../tools/bench/parts/index.ts';
 
 const rated = (rate: number) => ({ rate, cpu: { ingest: 1, database: 1 }, steal: 0, others: 0 });
@@ -53,21 +53,24 @@ test('Bench report: the document has no marks for the text: a RangeError is thro
 
 test('Bench report: the text has the machine, the date and the commit', () => {
   const machine = { processors: 2, model: 'A processor', memoryGiB: 24, system: 'linux 6', node: 'v20' };
-  const text = everything({
+  const { measured, sections } = benchFigures({
     began: '2026-11-21T16:00:00.000Z',
     commit: '1a2b3c4d5e6f',
     machine,
     results: { throughput: [comparison('1x60')] },
   });
-  expect(text).toContain(
+  expect(measured).toContain(
     '2026-11-21, at commit 1a2b3c4d5e6f, on 2 cores (A processor, 24 GiB, linux 6, Node v20)',
   );
-  expect(text).toContain('| 4.00 | yes |');
+  expect(sections[0]?.tables[0]?.rows[0]?.slice(2)).toEqual(['4.00', 'yes']);
 });
 
-test('Bench report: README and benchmarks page name the same run and commit', () => {
-  const measured = (path: string) =>
-    /^Measured on .*$/m.exec(readFileSync(new URL(`../../../../${path}`, import.meta.url), 'utf8'))?.[0];
-  expect(measured('README.md')).toMatch(/^Measured on [\d-]+.*, (at|before) commit [0-9a-f]{7,}.*, on /);
-  expect(measured('docs/explanation/benchmarks.md')).toBe(measured('README.md'));
+test('Bench report: README and the figures of the manual name the same runs', () => {
+  const root = new URL('../../../../', import.meta.url);
+  const readme = readFileSync(new URL('README.md', root), 'utf8');
+  const { bench, peers } = JSON.parse(
+    readFileSync(new URL('docs/explanation/benchmarks.json', root), 'utf8'),
+  );
+  expect(bench.measured).toMatch(/^Measured on [\d-]+.*, at commit [0-9a-f]{7,}.*, on /);
+  for (const { measured } of [bench, peers]) expect(readme).toContain(measured);
 });

@@ -1,6 +1,10 @@
-import { type Fleet, partitionsOf, tablesOf } from '../../../schema/sizes.ts';
-import { markdownTable } from '../../../tools/bench/report/table.ts';
-import { bytesText, countText } from '../../../tools/sizing/formula.ts';
+import { bytesText, countText, type Fleet, partitionsOf, tablesOf } from '../../schema/sizes.ts';
+
+/** The first column is left-aligned. All other columns hold figures and are right-aligned. */
+export function markdownTable(head: string[], rows: string[][]): string {
+  const row = (cells: string[]) => `| ${cells.join(' | ')} |`;
+  return [row(head), row(head.map((_, column) => (column ? '---:' : '---'))), ...rows.map(row)].join('\n');
+}
 
 const FLEETS = { '1 thousand': 1e3, '1 million': 1e6, '1 billion': 1e9 };
 
