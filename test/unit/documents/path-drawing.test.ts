@@ -2,9 +2,12 @@ import { existsSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { importsOf } from '../../support/documents/imports.ts';
 import { drawnFiles } from '../../support/documents/path-files.ts';
+import { isUnplugged } from '../../support/unplugged.ts';
 
 const ROOT = new URL('../../../', import.meta.url);
-const files = [...new Set([...drawnFiles('embedded'), ...drawnFiles('external')])];
+const files = [...new Set([...drawnFiles('embedded'), ...drawnFiles('external')])].filter(
+  (file) => !isUnplugged(file),
+);
 const imported = new Set(
   importsOf(['api', 'common', 'schema']).map(({ file, specifier }) =>
     new URL(specifier, new URL(file, ROOT)).href.slice(ROOT.href.length),
