@@ -21,14 +21,17 @@ const NAME = /^(?:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[a-z][a-z0-9]*(?:_[a-z0-9]+)+)$/
 /** In code blocks with commands, only these names are checked, because commands also contain names of other programs. */
 const OUR_NAME = /^(?:iot_\w+|(?:MQTT|HTTP|CQL|BATCH|LATEST|HISTORY|LOG|READ|WRITE|TRUST)_[A-Z_]+)$/;
 const COMMANDS = new Set(['sh', 'console', 'ini', 'yaml']);
-/** Names of Cassandra, Scylla Manager, DuckDB and pandas. */
+/** Names of Cassandra, Scylla Manager, DuckDB, pandas and Telegraf. */
 const OTHER_NAMES = new Set([
   'BEARER_TOKEN',
   'max_hint_window',
   'scyllamgr_setup',
   'manager_password',
   'read_json',
+  'skip_database_creation',
   'storage_options',
+  'read_csv',
+  'superuser_password',
 ]);
 /** Prometheus adds one of these suffixes to the name of a histogram. */
 const SUFFIX = /_(?:bucket|sum|count)$/;

@@ -1,5 +1,5 @@
 /**
- * An entry of the table of all errors below. `docs/reference/errors.md` mirrors the table, and a test compares the two.
+ * An entry of the table of all errors below. The manual shows it in `docs/reference/errors.md`.
  *
  * - `refusal`: Millrace did not store a measurement. Dead letters count these codes, and 422 answers list them.
  * - `problem`: the API did not serve an HTTP request. The name of the error is the `code` of an RFC 9457 problem document.

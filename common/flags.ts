@@ -211,7 +211,7 @@ export function settingsText(settings: HelpSetting[]): string[] {
     const standard = fallback ?? unset;
     return `  ${name.padEnd(width)}  ${help}${standard === undefined ? '' : ` (default: ${standard})`}`;
   });
-  return ['Settings, from the environment or .env (all: docs/reference/settings.md):', ...lines, ''];
+  return ['Settings, from the environment or .env (all: .env.example):', ...lines, ''];
 }
 
 /** After the name of the group that contains the command. */

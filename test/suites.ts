@@ -10,7 +10,7 @@ export const SUITES: Record<
 > = {
   main: {
     projects: ['unit', 'integration'],
-    tools: ['java', 'maven', 'mosquitto', 'mosquittoClients', 'chromium', 'openssl', 'alertmanager'],
+    tools: ['java', 'maven', 'mosquitto', 'mosquittoClients', 'openssl', 'alertmanager'],
   },
   unit: { projects: ['unit'], tools: ['openssl'] },
   thorough: {

@@ -63,11 +63,6 @@ export interface Slots {
   stepsAccount: object;
   /** button below the chart of a sensor; names or ids */
   sensorButton: { device: string; sensor: string };
-  /** links to files of the samples of a sensor; `range`: in epoch ms, `live`: it has no end */
-  sensorFiles: {
-    sensor: { device_id: string; sensor_id: string };
-    range: { live: boolean; from: number; to: number };
-  };
   /** marks on cells of the wall; `arranged` changes with the places of the cells */
   wallMarks: { picture: WallPicture | null; arranged: unknown };
   /** what the marks on the wall mean */

@@ -20,7 +20,7 @@ export function envExample(groups: SettingsGroup[]): string {
 # The environment goes before .env. An empty value is no value. Durations are 500ms 1s 5m 1h 30d 1y.
 # A secret may stand in a file instead. These settings take its path:
 # ${secrets.join(', ')}
-# docs/reference/settings.md has the same as tables. npm run docs:reference writes both from common/settings/schema.ts and the features.
+# The manual has the same as tables. npm run docs:reference writes this file from common/settings/schema.ts and the features.
 
 ${byGroup(all)
   .map(([group, settings]) => [`## ${group}`, ...settings.map(asExample)].join('\n\n'))
@@ -32,22 +32,10 @@ const asExample = ([name, { help, values, fallback, unset }]: [string, Setting])
   `# ${help} Values: ${values}.${unset ? ` Unset: ${unset}.` : ''}\n#${name}=${fallback ?? ''}`;
 
 /** @param groups settings of the features */
-export const settingsPage = (groups: SettingsGroup[]): string =>
-  `# Settings
-
-Every process reads its settings when it starts, from the environment and from \`.env\` in its working directory. The environment goes before
-\`.env\`, and an empty value is no value. All wrong settings are reported at once, and the process ends with exit code 78.
-
-Durations are a number with a unit: \`500ms\`, \`1s\`, \`5m\`, \`1h\`, \`30d\`, \`1y\`. A setting marked "secret" may stand in a file instead: set
-\`NAME_FILE\` to the path of the file. No log line and no answer contains a secret.
-
-This page and \`.env.example\` are generated from \`common/settings/schema.ts\` and the settings of the features by \`npm run docs:reference\`. Rules for several settings together,
-such as a token for every address beyond loopback, are in \`common/settings/rules.ts\`.
-
-${byGroup(allOf(groups))
-  .map(([group, settings]) => `## ${group}\n\n${table(settings)}`)
-  .join('\n\n')}
-`;
+export const settingsTables = (groups: SettingsGroup[]): string =>
+  byGroup(allOf(groups))
+    .map(([group, settings]) => `## ${group}\n\n${table(settings)}\n`)
+    .join('\n');
 
 const table = (settings: Settings) =>
   ['| name | values | default | meaning |', '| --- | --- | --- | --- |', ...settings.map(asRow)].join('\n');

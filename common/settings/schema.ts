@@ -16,7 +16,7 @@ import {
 /**
  * The settings of the database. This object and those below define every setting, group by group. `.prefault` is the default as a
  * person types it. `unset` describes the behavior without a value. A setting with `secret` may also be given as NAME_FILE, the path of a
- * file that holds the secret. `npm run docs:reference` writes `.env.example` and docs/reference/settings.md from these objects.
+ * file that holds the secret. `npm run docs:reference` writes `.env.example` from these objects, and the manual shows them as tables.
  */
 const DATABASE = {
   CQL_CONTACT_POINTS: addresses()

@@ -6,7 +6,7 @@ import { messageOf } from '../errors.ts';
 /**
  * The types of settings. Each function returns a schema that turns the text of a setting into its value. An error message continues the
  * setting's name: "HTTP_PORT" "must be a whole number from 0 to 65535". `values` describes the valid values in `.env.example` and
- * docs/reference/settings.md.
+ * the manual.
  */
 
 export const text = (values: string = 'text') => z.string().meta({ values });

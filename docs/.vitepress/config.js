@@ -1,11 +1,14 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitepress';
+import { writeGenerated } from './generated.js';
 import { writeInterfaces } from './interfaces.js';
 import { keepCode, linkToRepository } from './links.js';
 import { sidebar } from './sidebar.js';
 import { designTokens } from './tokens.js';
 
 const docsDir = fileURLToPath(new URL('..', import.meta.url));
+
+writeGenerated();
 
 const base = process.env['DOCS_BASE'] ?? '/docs/';
 

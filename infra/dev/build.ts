@@ -32,8 +32,8 @@ const MANUAL: Build = {
   script: 'docs:build',
   program: 'vitepress/bin/vitepress.js',
   args: ['build', 'docs'],
-  // The build generates the pages about the interfaces from the API contract and the routes.
-  sources: ['docs', 'api/http', 'web/kit'],
+  // The build generates the pages about the interfaces, settings, tables and errors from the code.
+  sources: ['docs', 'api/features', 'api/http', 'common', 'schema/migrations', 'web/kit'],
   // An interrupted build has pages, but lacks one of the scripts that display the interfaces.
   results: ['dist/docs/index.html', 'dist/docs/http/bundle.js', 'dist/docs/mqtt/bundle.css'],
 };

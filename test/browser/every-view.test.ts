@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { Request, Route } from 'playwright-core';
 import { DEVICES, publishSmallFleet } from '../support/simulator/small-fleet.ts';
 import { until } from '../support/until.ts';
@@ -56,30 +56,16 @@ async function openView(path: string) {
   });
 }
 
-describe.each([...VIEWS, ...OF_FEATURES])('View: %s', (_, path = '') => {
-  test('Dashboard view: opened: all requests go to the host of the dashboard, and none violates the content security policy', async () => {
+test.each([...VIEWS, ...OF_FEATURES])(
+  'Dashboard view %s: opened, in both themes: only requests to its own host, no animation with reduced motion, no violation of accessibility',
+  async (_, path = '') => {
+    const { page } = dashboard;
     const origins: Set<string> = new Set();
-    dashboard.page.on('request', (request) => origins.add(new URL(request.url()).origin));
-    // The browser console lists requests that the policy refuses, and the expected 404 for a missing device.
+    page.on('request', (request) => origins.add(new URL(request.url()).origin));
+    // The browser console lists requests that the content security policy refuses, and the expected 404 for a missing device.
     dashboard.expectComplaints(/status of 404/);
-    await openView(path);
-    expect([...origins]).toEqual([dashboard.system.httpUrl]);
-  });
-
-  test.each(['light', 'dark'] as const)(
-    'Accessibility: %s theme: no violation of any rule, however slight',
-    async (colorScheme) => {
-      dashboard.expectComplaints(/status of 404/);
-      await dashboard.page.emulateMedia({ colorScheme });
-      await openView(path);
-      await dashboard.expectNoViolation();
-    },
-  );
-
-  test('Dashboard view: the user prefers reduced motion: no animation runs', async () => {
-    dashboard.expectComplaints(/status of 404/);
-    await dashboard.page.emulateMedia({ reducedMotion: 'reduce' });
-    await dashboard.page.addInitScript(() => {
+    await page.emulateMedia({ reducedMotion: 'reduce', colorScheme: 'light' });
+    await page.addInitScript(() => {
       const moved = new Set();
       Object.assign(window, { moved });
       (function look() {
@@ -92,11 +78,15 @@ describe.each([...VIEWS, ...OF_FEATURES])('View: %s', (_, path = '') => {
       })();
     });
     await openView(path);
-    expect(
-      await dashboard.page.evaluate(() => [...(window as unknown as { moved: Set<string> }).moved]),
-    ).toEqual([]);
-  });
-});
+    const moved = () => page.evaluate(() => [...(window as unknown as { moved: Set<string> }).moved]);
+    expect(await moved()).toEqual([]);
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      await dashboard.expectNoViolation();
+    }
+    expect([...origins]).toEqual([dashboard.system.httpUrl]);
+  },
+);
 
 /** Limits for opening the first view with an empty browser cache. */
 const FIRST_VIEW = { files: 8, kilobytes: 120 };

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, test } from '@jest/globals';
 import type { Locator } from 'playwright-core';
 import { DEVICES, publishNewSamples, publishSmallFleet } from '../support/simulator/small-fleet.ts';
 import { until } from '../support/until.ts';
@@ -43,24 +43,6 @@ describe('Sensor', () => {
     await until(async () =>
       /Highest\s*155\.5/.test(await textOf(dashboard.page.getByLabel('Statistics of what is shown'))),
     );
-  });
-
-  test('Sensor page: screen 2560 pixels wide: the chart is taller, and the sample table stands next to the chart', async () => {
-    const heightOf = async () =>
-      Number((await dashboard.page.locator('.chart').first().boundingBox())?.height);
-    await dashboard.visit('/devices/collar-1/sensors/ear?range=1h');
-    await dashboard.page.locator('table.samples tbody tr').first().waitFor();
-    const usual = await heightOf();
-    await dashboard.page.setViewportSize({ width: 2560, height: 1440 });
-    await until(async () => (await heightOf()) > 1.5 * usual, { what: 'a taller chart' });
-    const [chart, table] = await Promise.all(
-      ['Chart', 'Samples'].map((name) =>
-        dashboard.page.getByRole('region', { name, exact: true }).boundingBox(),
-      ),
-    );
-    expect(Number(table?.x)).toBeGreaterThan(Number(chart?.x) + Number(chart?.width));
-    expect(table?.y).toBe(chart?.y);
-    await dashboard.lookAt('sensor-2560');
   });
 
   test('Sensor page: unknown sensor: a message holds the sensor name and a link to the device; the connection is live', async () => {

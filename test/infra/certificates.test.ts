@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
-import { readdirSync, readFileSync, statSync, unlinkSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, test } from '@jest/globals';
@@ -77,14 +77,6 @@ test('TLS certificate: the file exists already: an error without --renew; --rene
   expect(certificate('again/server.pem').verify(certificate('again/ca.pem').publicKey)).toBe(true);
 });
 
-test('TLS certificate: second certificate in a folder: the same authority signs both; an error without the key of the authority', async () => {
-  await make('two');
-  await make('two', { name: 'broker', hosts: 'broker.example' });
-  expect(certificate('two/broker.pem').verify(certificate('two/ca.pem').publicKey)).toBe(true);
-  unlinkSync(join(folder, 'two/ca.key'));
-  await expect(make('two', { name: 'third' })).rejects.toThrow(/ca\.pem is there, and .*ca\.key is not/);
-});
-
 test('TLS certificate: --renew without --host: the new certificate has the hosts of the replaced certificate', async () => {
   await make('names', { hosts: 'a.example,10.0.0.7,[2001:db8::1]' });
   const { hosts } = await make('names', { renew: true });
@@ -103,15 +95,6 @@ test('TLS certificate: the existing certificate lacks a wanted host: the error n
   await expect(make('lacks', { hosts: '0:0::1' })).rejects.toThrow(/stays; --renew replaces it/);
 });
 
-test('TLS certificate: common name: the first host of up to 64 characters; the authority has another common name', async () => {
-  const long = `${'a'.repeat(60)}.example`;
-  await make('subjects', { hosts: `${long},b.example` });
-  expect(certificate('subjects/ca.pem').subject).toBe('O=Millrace\nCN=Millrace development CA');
-  expect(certificate('subjects/server.pem').subject).toBe('O=Millrace\nCN=b.example');
-  await make('subjects', { hosts: long, name: 'long' });
-  expect(certificate('subjects/long.pem').subject).toBe('O=Millrace\nCN=Millrace development server');
-});
-
 test.each(['a b', '', 'localhost,', '-x', 'a/b', 'a\nsubjectAltName = DNS:b', '127.0.0.1:80'])(
   'TLS certificate: host name %j: a usage error',
   async (hosts) => {
@@ -127,13 +110,6 @@ test('npm run certificates: a certificate is written: the output names the writt
   expect(output).toContain(`written  ${join(out, 'server.key')}`);
   expect(output).toContain('For localhost. ');
   expect(output).toMatch(/HTTP_TLS_CERT=\S+server\.pem HTTP_TLS_KEY=\S+server\.key/);
-});
-
-test('npm run certificates: no --out, and HTTP_TLS_CERT names a missing file: the files are written below DATA_DIR', () => {
-  const env = { ...process.env, DATA_DIR: join(folder, 'data'), HTTP_TLS_CERT: join(folder, 'not-yet.pem') };
-  const { status, stdout } = spawnSync(process.execPath, [SCRIPT], { cwd: folder, env, encoding: 'utf8' });
-  expect({ status, stdout }).toMatchObject({ status: 0, stdout: expect.stringContaining('For localhost,') });
-  expect(statSync(join(folder, 'data/tls/ca.pem')).isFile()).toBe(true);
 });
 
 test('npm run certificates: no --out, and DATA_DIR does not exist: creates a DATA_DIR that --fresh may empty', async () => {

@@ -2,7 +2,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { beforeAll, expect, test } from '@jest/globals';
 import pino from 'pino';
 import { Births } from '../../api/ingest/registry/births.ts';
-import type { Device } from '../../api/ingest/registry/cache.ts';
 import { Registry } from '../../api/ingest/registry/index.ts';
 import { ClockNotices, readSession } from '../../api/ingest/registry/sessions.ts';
 import { connectStore, type Store } from '../../api/store/index.ts';
@@ -91,24 +90,4 @@ test('Device birth with 1,000 sensors: some database requests fail: each is retr
   expect(maxInFlight).toBe(16);
   expect(await system.all('/latest?device=large&limit=1000')).toHaveLength(SENSORS);
   expect(await system.all(`/latest?type=T${SENSORS - 1}`)).toHaveLength(1);
-});
-
-test('Device registry: a birth renames the device while a measurement waits: sensors of the measurement are registered under the new name', async () => {
-  const { registry, births } = openRegistry();
-  const identity = device('renamed');
-  const old = (await registry.device(identity)) as Device;
-  // The cache entry expires while the message waits.
-  registry.cache.forget(identity.id);
-  const sensors = [sensor('renamed', 'born', 0)];
-  const receivedAt = Date.now();
-  const session = readSession(receivedAt, receivedAt);
-  const birth = { session, name: 'New name', site: 'Here', sensors, refused: [] };
-  await births.register(identity, birth, { receivedAt, as: 'live' });
-
-  const { known } = await registry.register(old, ['first', 'born']);
-  expect([...known.keys()]).toEqual(['first', 'born']);
-  expect(registry.cache.peek(identity.id)).toMatchObject({ name: 'New name', site: 'Here' });
-  const { items } = await system.get('/latest?device=renamed');
-  const current = { device: 'New name', site: 'Here' };
-  expect(items).toEqual([expect.objectContaining(current), expect.objectContaining(current)]);
 });

@@ -1,6 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { readDeadLetters } from '../support/dead-letters.ts';
-import { readMetric } from '../support/metrics.ts';
+import { readRequests } from '../support/metrics.ts';
 import { connectDevice } from '../support/mqtt/device.ts';
 import { startTestSystem } from '../support/system/index.ts';
 import { useDevice, useTestSystem } from '../support/system/use.ts';
@@ -51,20 +50,6 @@ test('Device birth: 20 measurements are sent at the same moment: the sensor has 
   expect(sensors).toEqual([expect.objectContaining({ name: 't', type: 'Temperature' })]);
 });
 
-test('Device birth: device was already registered by a measurement: name, site and sensor type of the birth are stored', async () => {
-  const session = Date.now() - 60_000;
-  await measure('early', 't', 1);
-  await birth('early', {
-    session,
-    name: 'Early',
-    site: 'B',
-    sensors: [{ sensor_id: 't', type: 'Temperature' }],
-  });
-  const { name, site, sensors } = await system.get('/devices/early');
-  expect({ name, site }).toEqual({ name: 'Early', site: 'B' });
-  expect(sensors).toEqual([expect.objectContaining({ name: 't', type: 'Temperature', value: 1 })]);
-});
-
 test('Device birth: a birth with a later session changes names, type and site: /latest finds the sensors by the new values only', async () => {
   const session = Date.now() - 1000;
   const sensors = [{ sensor_id: 'a', type: 'Old' }, { sensor_id: 'b' }];
@@ -90,37 +75,6 @@ test('Device birth: a birth with a later session changes names, type and site: /
   expect(await system.all('/latest?name=renam')).toHaveLength(1);
 });
 
-test('Device birth: a birth with an earlier session is delivered again: name, site and sensor type of the device do not change', async () => {
-  const session = Date.now();
-  await birth('late', {
-    session: session - 1,
-    name: 'Zzz',
-    site: 'Zzz',
-    sensors: [{ sensor_id: 't', type: 'Zzz' }],
-  });
-  const sensors = (type: string) => [{ sensor_id: 't', type, unit: type, interval_ms: 5 }];
-  await birth('late', { session, name: 'New', site: 'New', sensors: sensors('New') });
-  const before = [await system.get('/devices/late'), await system.all('/latest?device=late')];
-  const again = { session: session - 1, name: 'Zzz', site: 'Zzz', sensors: sensors('Zzz') };
-  await client.publish('iot/v1/late/birth', JSON.stringify(again), { dup: true });
-  expect([await system.get('/devices/late'), await system.all('/latest?device=late')]).toEqual(before);
-  // The cache of the process is still right, so the measurement changes no attribute.
-  await measure('late', 't', 5);
-  expect((await system.get('/devices/late')).sensors).toEqual([
-    expect.objectContaining({ type: 'New', value: 5 }),
-  ]);
-});
-
-test('Device birth: the clock of the device went back: the device has the name and site of the birth that arrived last', async () => {
-  const session = Date.now() - 60_000;
-  const named = (name: string) => ({ name, site: name, sensors: [{ sensor_id: 't', name }] });
-  await birth('set-back', { session, ...named('Zzz') });
-  await birth('set-back', { session: session - 86_400_000, ...named('New') });
-  expect(await system.all('/latest?device=set-back')).toEqual([
-    expect.objectContaining({ device: 'New', site: 'New', name: 'New' }),
-  ]);
-});
-
 test('Device birth: the same birth is repeated: nothing is written to the database, also after a restart', async () => {
   const content = {
     session: Date.now(),
@@ -130,9 +84,7 @@ test('Device birth: the same birth is repeated: nothing is written to the databa
   };
   const writes = async (api: { httpUrl: string }) => {
     const names = ['write_device', 'write_sensors', 'index_type', 'index_site', 'index_name'];
-    const counts = names.map((query) =>
-      readMetric(api, `iot_db_request_seconds_count{query="${query}",ok="true"}`),
-    );
+    const counts = names.map((query) => readRequests(api, query));
     return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
   };
   await birth('again', content);
@@ -156,53 +108,4 @@ test('Device birth: session number is in the future, missing or too small: the b
   await birth('ahead', { name: 'Second' });
   await birth('ahead', { session: 7, name: 'Third' });
   expect((await system.get('/devices/ahead')).name).toBe('Third');
-});
-
-test('Device birth: some sensors are invalid: a dead letter lists the invalid sensors, and valid ones are registered', async () => {
-  await birth('mixed', {
-    sensors: [
-      { sensor_id: 'good' },
-      null,
-      { sensor_id: '' },
-      { sensor_id: 'x', type: 7 },
-      { sensor_id: 'x', interval_ms: -1 },
-      { sensor_id: 'x', interval_ms: 2 ** 31 },
-      {},
-      { sensor_id: 'x', unit: '' },
-      { sensor_id: 'good', type: 'twice' },
-      { sensor_id: 'also good' },
-    ],
-  });
-  const { sensors } = await system.get('/devices/mixed');
-  expect(sensors.map(({ name }: { name: string }) => name).sort()).toEqual(['also good', 'good']);
-  const [deadLetter] = await readDeadLetters(system, 'mixed');
-  expect(deadLetter?.refused).toMatchObject([
-    { index: 1, code: 'malformed', path: 'sensors[1]', rule: 'must be an object' },
-    { index: 2, code: 'bad_id', path: 'sensors[2].sensor_id', rule: 'must not be empty' },
-    { index: 3, code: 'bad_id', path: 'sensors[3].type', rule: 'must be a text' },
-    { index: 4, code: 'malformed', path: 'sensors[4].interval_ms' },
-    { index: 5, code: 'malformed', path: 'sensors[5].interval_ms' },
-    { index: 6, code: 'bad_id', path: 'sensors[6].sensor_id', rule: 'is missing' },
-    { index: 7, code: 'bad_id', path: 'sensors[7].unit', rule: 'must not be empty' },
-  ]);
-});
-
-test('Device birth: device would exceed 10,000 sensors: the sensors beyond the limit become dead letters', async () => {
-  const sensors = (from: number, count: number) =>
-    Array.from({ length: count }, (_, index) => ({ sensor_id: `s${from + index}` }));
-  await birth('many', { sensors: sensors(0, 10_001) });
-  await birth('many', { sensors: sensors(0, 9_999) });
-  await birth('many', { sensors: sensors(9_990, 20) });
-  const deadLetters = await readDeadLetters(system, 'many');
-  expect(deadLetters.map(({ codes }) => codes)).toEqual([
-    { registration_limit: 1 },
-    { registration_limit: 10 },
-  ]);
-  expect(deadLetters[1]?.refused[0]).toMatchObject({
-    index: 10,
-    code: 'registration_limit',
-    path: 'sensors[10]',
-    rule: 'its device must not have more than 10000 sensors',
-  });
-  expect((await system.get('/devices/many')).sensors).toHaveLength(10_000);
 });

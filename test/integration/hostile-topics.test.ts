@@ -51,19 +51,6 @@ test('MQTT message: topic is unknown: acknowledged, dropped and counted; no clie
   await listener.endAsync(true);
 });
 
-test('MQTT last will: its topic has too many levels: counted as a message with an unknown topic', async () => {
-  const unknownTopic = 'iot_ingest_messages_total{result="unknown_topic"}';
-  const before = await readMetric(system, unknownTopic);
-  const will = {
-    topic: `iot/v1${'/x'.repeat(99)}`,
-    payload: Buffer.from('x'),
-    qos: 1 as const,
-  };
-  const leaving = await mqtt.connectAsync(system.mqttUrl, { reconnectPeriod: 0, will });
-  leaving.stream.destroy();
-  await until(async () => (await readMetric(system, unknownTopic)) === before + 1);
-});
-
 test.each([
   ['no name', ''],
   ['a control character', 'a\u0007b'],
@@ -107,39 +94,6 @@ test('Retained MQTT message: measurements and births are stored in the database,
     ['iot/v1/retained/measurements', measurement(6, ts + 1), false],
   ]);
   await late.endAsync(true);
-});
-
-test('MQTT measurement: published with QoS 0: stored', async () => {
-  await client.publish('iot/v1/qos-0/measurements', measurement(7), { qos: 0 });
-  await until(async () => (await system.get('/latest?device=qos-0')).items[0]?.value === 7);
-});
-
-test('MQTT measurement: published with QoS 2: acknowledged after the commit to the database', async () => {
-  const ts = Date.now();
-  await Promise.all(
-    Array.from({ length: 100 }, (_, index) =>
-      client.publish('iot/v1/qos-2/measurements', measurement(index, ts - index), { qos: 2 }),
-    ),
-  );
-  const { items } = await system.get(`/devices/qos-2/sensors/t/measurements?${RECENT}`);
-  expect(items).toHaveLength(100);
-});
-
-test('Device: measurements of more sensors than the limit: the first 10,000 sensors are registered, the others become dead letters', async () => {
-  const batch = (from: number, count: number) =>
-    JSON.stringify(Array.from({ length: count }, (_, i) => ({ sensor_id: `s${from + i}`, value: i })));
-  await client.publish('iot/v1/crowded/measurements', batch(0, 9_999));
-  await client.publish('iot/v1/crowded/measurements', batch(9_990, 20));
-  const [deadLetter, ...more] = await readDeadLetters(system, 'crowded');
-  expect(more).toEqual([]);
-  expect(deadLetter?.codes).toEqual({ registration_limit: 10 });
-  expect(deadLetter?.refused[0]).toMatchObject({ index: 10, code: 'registration_limit' });
-  expect((await system.get('/devices/crowded')).sensors).toHaveLength(10_000);
-});
-
-test('MQTT connection: after messages with hostile topics: still open', async () => {
-  expect(client.closed()).toBe(0);
-  expect(client.isConnected()).toBe(true);
 });
 
 test('MQTT connection: a malformed packet arrives: the broker closes this connection, and others stay open', async () => {

@@ -100,23 +100,6 @@ describe('Live topics by name, embedded broker', () => {
     });
     expect(received.map(({ items: some }) => some.length)).toEqual([100, 100, 50, 1]);
   });
-
-  test('MQTT live topics: client subscribes to one sensor: it gets the newest value of that sensor only', async () => {
-    const received = await follow('iot/live/desk/sensors/t');
-    await measure('desk', [
-      { sensor_id: 't', ts: now++, value: 1 },
-      { sensor_id: 'h', ts: now, value: 2 },
-    ]);
-    await until(() => received.length === 1);
-    expect(received[0]).toMatchObject({ items: { name: 't', value: 1 }, retain: false });
-  });
-
-  test('MQTT live topics: names contain characters such as / and +: the topic has them percent-encoded', async () => {
-    const received = await follow('iot/live/50%25 x/sensors/a%2Fb %2B%23');
-    await measure('50% x', [{ sensor_id: 'a/b +#', ts: now++, value: 2 }]);
-    await until(() => received.length === 1);
-    expect(received[0]?.items).toMatchObject({ device: '50% x', name: 'a/b +#', value: 2 });
-  });
 });
 
 test('Retained live topics: Mosquitto as broker, LIVE_TOPICS is set: these topics are published, and a later subscriber gets values', async () => {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { type Identity, identifyDevice, identifySensor, type SensorIdentity } from '../../schema/ids.ts';
-import { readMetric } from '../support/metrics.ts';
+import { readRequests } from '../support/metrics.ts';
 import { connectDevice } from '../support/mqtt/device.ts';
 import { startTestSystem } from '../support/system/index.ts';
 import { useDevice, useTestSystem } from '../support/system/use.ts';
@@ -166,59 +165,6 @@ test('Latest value: a process has just started and gets an older sample: the new
   expect(await measurements('restarted')).toHaveLength(2);
 });
 
-describe('Sensors of two devices: their samples are separate', () => {
-  test.each([
-    ['the same name', 'temperature'],
-    ['the same UUID', '7c9e6679-7425-40de-944b-e07fc1f90ae7'],
-  ])('Sensors of two devices with %s: their samples are stored separately', async (title, sensor) => {
-    const [a, b] = [`${title}-a`.replaceAll(' ', '-'), `${title}-b`.replaceAll(' ', '-')];
-    const ts = Date.now();
-    await Promise.all([publish(a, [{ ts, value: 1 }], sensor), publish(b, [{ ts, value: 2 }], sensor)]);
-    for (const [device, value] of [
-      [a, 1],
-      [b, 2],
-    ] as const) {
-      expect(await measurements(device, sensor)).toEqual([asRead({ ts, value })]);
-      expect(await latest(device, sensor)).toEqual(asRead({ ts, value }));
-    }
-  });
-});
-
-test('Device and sensor: addressed by name or by id: the same samples are stored and returned', async () => {
-  const { id: device } = identifyDevice('twin') as Identity;
-  const { id: sensor } = identifySensor(device, 't') as SensorIdentity;
-  const ts = Date.now();
-  await publish('twin', [{ ts, value: 1 }]);
-  await publish(device, [{ ts: ts + 1, value: 2 }], sensor);
-  await publish('twin', [{ ts: ts + 2, value: 3 }], sensor);
-  const expected = [1, 2, 3].map((value, index) => asRead({ ts: ts + index, value }));
-  for (const [d, s] of [
-    ['twin', 't'],
-    ['twin', sensor],
-    [device, 't'],
-    [device, sensor],
-  ]) {
-    expect(await measurements(String(d), s)).toEqual(expected);
-  }
-  const { device_id, name, sensors } = await system.get('/devices/twin');
-  expect({ device_id, name }).toEqual({ device_id: device, name: 'twin' });
-  expect(sensors).toEqual([expect.objectContaining({ sensor_id: sensor, name: 't', value: 3 })]);
-});
-
-test('New sensor: one message has it by id and by name: the sensor is registered once, with the name', async () => {
-  const { id: device } = identifyDevice('both') as Identity;
-  const { id: sensor } = identifySensor(device, 't') as SensorIdentity;
-  const ts = Date.now();
-  const elements = [
-    { sensor_id: sensor, ts, value: 1 },
-    { sensor_id: 't', ts: ts + 1, value: 2 },
-  ];
-  await client.measure('both', elements);
-  const { sensors } = await system.get('/devices/both');
-  expect(sensors).toEqual([expect.objectContaining({ sensor_id: sensor, name: 't', value: 2 })]);
-  expect(await measurements('both')).toHaveLength(2);
-});
-
 test('Message with 50 sensors: no other message waits: one database request writes its samples and their latest values', async () => {
   const names = Array.from({ length: 50 }, (_, index) => `s${index}`);
   const measure = (value: number) =>
@@ -228,9 +174,7 @@ test('Message with 50 sensors: no other message waits: one database request writ
       names.map((name) => ({ sensor_id: name, value })),
     );
   const requests = async () => {
-    const counts = ['write_measurements', 'write_latest'].map((query) =>
-      readMetric(system, `iot_db_request_seconds_count{query="${query}",ok="true"}`),
-    );
+    const counts = ['write_measurements', 'write_latest'].map((query) => readRequests(system, query));
     return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
   };
   await measure(1);

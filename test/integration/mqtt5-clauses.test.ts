@@ -92,28 +92,93 @@ function refuseWith(outcome: Outcome, ...codes: ErrorCode[]) {
   };
 }
 
+/** @returns the packet with other bytes, since mqtt-packet refuses to write what a clause forbids */
+function changed(packet: object, from: number[], to: number[]): Buffer {
+  const bytes = bytesOf(packet);
+  Buffer.from(to).copy(bytes, bytes.indexOf(Buffer.from(from)));
+  return bytes;
+}
+
+/** `hex`: the bytes after the fixed header */
+const packet = (type: number, hex: string): Buffer =>
+  Buffer.concat([Buffer.from([type, hex.length / 2]), Buffer.from(hex, 'hex')]);
+
+const withProperty = (name: string, value: unknown = 7) => ({ properties: { [name]: value } });
+
+describe('Packets that end the connection', () => {
+  const NO_CONNECT = bytesOf({ cmd: 'pingreq' });
+  const RESERVED_FLAG = changed(connectPacket(), [5, 2], [5, 3]);
+  const NO_MESSAGES = changed(connectPacket(withProperty('receiveMaximum')), [0x21, 0, 7], [0x21, 0, 0]);
+  const NO_BYTES = changed(
+    connectPacket(withProperty('maximumPacketSize')),
+    [0x27, 0, 0, 0, 7],
+    [0x27, 0, 0, 0, 0],
+  );
+  const SCRAM = bytesOf(connectPacket(withProperty('authenticationMethod', 'SCRAM-SHA-1')));
+  const TWO_MAXIMA = packet(0x10, '00044d5154540502000006210007210008000161');
+
+  test.each([
+    ['MQTT-3.1.0-1: no CONNECT', NO_CONNECT, null],
+    ['MQTT-3.1.2-3: a reserved flag', RESERVED_FLAG, null],
+    ['MQTT 5, 3.1.2.11.3: Receive Maximum 0', NO_MESSAGES, 0x82],
+    ['MQTT 5, 3.1.2.11.4: Maximum Packet Size 0', NO_BYTES, 0x82],
+    ['MQTT-4.12.0-1: an authentication method', SCRAM, 0x8c],
+    ['MQTT 5, 2.2.2.2: a property twice', TWO_MAXIMA, null],
+  ])(
+    'First packet: %s: the connection is closed, with the expected CONNACK',
+    async (_, bytes, reasonCode) => {
+      const client = await open();
+      client.sendBytes(bytes);
+      if (reasonCode !== null) expect(await client.take('connack')).toMatchObject({ reasonCode });
+      await client.untilClosed();
+      expect(client.received).toEqual([]);
+    },
+  );
+
+  const alias = (bytes: number[]) =>
+    changed(publish(withProperty('topicAlias')), [0x23, 0, 7], [0x23, ...bytes]);
+  const filter = (topic: string) => bytesOf(subscribe([{ topic, qos: 0 }]));
+  const NO_ID = changed(
+    subscribe([{ topic: STATUS, qos: 0 }], { subscriptionIdentifier: 7 }),
+    [0x0b, 7],
+    [0x0b, 0],
+  );
+
+  test.each([
+    ['MQTT-3.1.0-2: a second CONNECT', bytesOf(connectPacket()), null],
+    ['MQTT 5, 2.2.2.2: a property twice', packet(0x32, '00017400010623000123000278'), 0x82],
+    ['MQTT-3.3.1-4: QoS 3', changed(publish(), [0x32], [0x36]), null],
+    ['MQTT-3.3.2-2: topic with +', bytesOf(publish({ topic: 'iot/v1/+/status' })), null],
+    ['MQTT-3.3.2-2: topic with #', bytesOf(publish({ topic: 'iot/#' })), null],
+    ['MQTT-3.3.2-8: topic alias 0', alias([0, 0]), 0x94],
+    ['MQTT-3.3.2-9: topic alias 1 without a Topic Alias Maximum', alias([0, 1]), 0x94],
+    ['MQTT-3.3.2-9: topic alias 65,535 without a Topic Alias Maximum', alias([0xff, 0xff]), 0x94],
+    [
+      'MQTT-3.3.4-6: subscription identifier of a client',
+      bytesOf(publish(withProperty('subscriptionIdentifier', 1))),
+      0x82,
+    ],
+    ['MQTT-4.7.1-1: filter a/#/b', filter('a/#/b'), null],
+    ['MQTT-4.7.1-2: filter a+', filter('a+'), null],
+    ['MQTT-4.7.3-1: empty filter', filter(''), null],
+    ['MQTT 5, 3.8.2.1.2: subscription identifier 0', NO_ID, 0x82],
+    [
+      'MQTT 5, 3.2.2.3.6: more than the Maximum Packet Size in CONNACK',
+      Buffer.from('30ffffff7f', 'hex'),
+      0x95,
+    ],
+  ])(
+    'Later packet: %s: the connection is closed, with the expected DISCONNECT',
+    async (_, bytes, reasonCode) => {
+      const client = await connect();
+      client.sendBytes(bytes);
+      if (reasonCode !== null) expect(await client.take('disconnect')).toMatchObject({ reasonCode });
+      await client.untilClosed();
+    },
+  );
+});
+
 describe('CONNECT', () => {
-  test('MQTT-3.1.0-1: the first packet is no CONNECT: the connection is closed', async () => {
-    const client = await open();
-    client.send({ cmd: 'pingreq' });
-    await client.untilClosed();
-    expect(client.received).toEqual([]);
-  });
-
-  test('MQTT-3.1.0-2: a second CONNECT: the connection is closed', async () => {
-    const client = await connect();
-    client.send(connectPacket());
-    await client.untilClosed();
-  });
-
-  test('MQTT-3.1.2-3: the reserved flag is set: the connection is closed', async () => {
-    const bytes = bytesOf(connectPacket());
-    bytes[9] = Number(bytes[9]) | 1;
-    const client = await open();
-    client.sendBytes(bytes);
-    await client.untilClosed();
-  });
-
   test('MQTT-3.2.2-2, MQTT-3.2.2-3: client asks for a stored session: CONNACK has no session, and a Session Expiry Interval of 0', async () => {
     for (const clean of [true, false, false]) {
       const { connack, send, untilClosed } = await connect({
@@ -158,91 +223,9 @@ describe('CONNECT', () => {
     await older.untilClosed();
     await newer.settle();
   });
-
-  test('MQTT 5, 3.1.2.11.3: Receive Maximum 0: CONNACK 0x82, and the connection is closed', async () => {
-    const client = await open();
-    // mqtt-packet refuses to generate this packet, so the test changes its bytes.
-    const bytes = bytesOf(connectPacket({ properties: { receiveMaximum: 7 } }));
-    bytes[bytes.indexOf(Buffer.from([0x21, 0, 7])) + 2] = 0;
-    client.sendBytes(bytes);
-    expect((await client.take('connack')).reasonCode).toBe(0x82);
-    await client.untilClosed();
-  });
-
-  test('MQTT 5, 3.1.2.11.4: Maximum Packet Size 0: CONNACK 0x82, and the connection is closed', async () => {
-    const client = await open();
-    const bytes = bytesOf(connectPacket({ properties: { maximumPacketSize: 7 } }));
-    bytes[bytes.indexOf(Buffer.from([0x27, 0, 0, 0, 7])) + 4] = 0;
-    client.sendBytes(bytes);
-    expect((await client.take('connack')).reasonCode).toBe(0x82);
-    await client.untilClosed();
-  });
-
-  test('MQTT-4.12.0-1: an authentication method: CONNACK 0x8C, and the connection is closed', async () => {
-    const client = await open();
-    client.send(connectPacket({ properties: { authenticationMethod: 'SCRAM-SHA-1' } }));
-    expect((await client.take('connack')).reasonCode).toBe(0x8c);
-    await client.untilClosed();
-  });
-
-  test('MQTT 5, 2.2.2.2: packet repeats a property that is allowed once: the connection is closed', async () => {
-    // The MQTT library generates repeated user properties only, so the test writes the bytes by hand.
-    const repeated = Buffer.from([0x21, 0, 7, 0x21, 0, 8]);
-    const body = Buffer.concat([
-      Buffer.from([0, 4]),
-      Buffer.from('MQTT'),
-      Buffer.from([5, 2, 0, 0, repeated.length]),
-      repeated,
-      Buffer.from([0, 1, 0x61]),
-    ]);
-    const client = await open();
-    client.sendBytes(Buffer.concat([Buffer.from([0x10, body.length]), body]));
-    await client.untilClosed();
-    expect(client.received).toEqual([]);
-
-    const other = await connect();
-    const aliases = Buffer.from([0x23, 0, 1, 0x23, 0, 2]);
-    const variable = Buffer.concat([
-      Buffer.from([0, 1, 0x74, 0, 1, aliases.length]),
-      aliases,
-      Buffer.from('x'),
-    ]);
-    other.sendBytes(Buffer.concat([Buffer.from([0x32, variable.length]), variable]));
-    expect((await other.take('disconnect')).reasonCode).toBe(0x82);
-    await other.untilClosed();
-  });
 });
 
 describe('PUBLISH', () => {
-  test('MQTT-3.3.1-4: QoS 3: the connection is closed', async () => {
-    const client = await connect();
-    const bytes = bytesOf(publish());
-    bytes[0] = 0x36;
-    client.sendBytes(bytes);
-    await client.untilClosed();
-  });
-
-  test.each(['iot/v1/+/status', 'iot/#'])(
-    'MQTT-3.3.2-2: the topic %s has a wildcard: the connection is closed',
-    async (topic) => {
-      const client = await connect();
-      client.send(publish({ topic }));
-      await client.untilClosed();
-    },
-  );
-
-  test.each([0, 1, 65_535])(
-    'MQTT-3.3.2-8, MQTT-3.3.2-9: PUBLISH with topic alias %d, without a Topic Alias Maximum: DISCONNECT 0x94',
-    async (topicAlias) => {
-      const client = await connect();
-      const bytes = bytesOf(publish({ properties: { topicAlias: 7 } }));
-      bytes.writeUInt16BE(topicAlias, bytes.indexOf(Buffer.from([0x23, 0, 7])) + 1);
-      client.sendBytes(bytes);
-      expect((await client.take('disconnect')).reasonCode).toBe(0x94);
-      await client.untilClosed();
-    },
-  );
-
   test('MQTT-3.3.2-4, -15, -16, -17, -18, -20: PUBLISH with properties: they are forwarded unaltered and in order', async () => {
     const reader = await subscriber(STATUS);
     const device = await connect();
@@ -270,13 +253,6 @@ describe('PUBLISH', () => {
     expect(retain).toBe(true);
     expect(properties?.messageExpiryInterval).toBeGreaterThan(0);
     expect(properties?.messageExpiryInterval).toBeLessThanOrEqual(1000);
-  });
-
-  test('MQTT-3.3.4-6: a client sends a subscription identifier: DISCONNECT 0x82', async () => {
-    const client = await connect();
-    client.send(publish({ properties: { subscriptionIdentifier: 1 } }));
-    expect((await client.take('disconnect')).reasonCode).toBe(0x82);
-    await client.untilClosed();
   });
 
   test.each([1, 2])(
@@ -466,15 +442,6 @@ describe('SUBSCRIBE and UNSUBSCRIBE', () => {
     expect((await client.take('unsuback')).granted).toEqual([0, 0x11, 0x11]);
   });
 
-  test.each(['a/#/b', 'a+', ''])(
-    'MQTT-4.7.1-1, MQTT-4.7.1-2, MQTT-4.7.3-1: SUBSCRIBE with the invalid filter "%s": the connection is closed',
-    async (topic) => {
-      const client = await connect();
-      client.send(subscribe([{ topic, qos: 0 }]));
-      await client.untilClosed();
-    },
-  );
-
   test('MQTT-3.8.3-3: subscription with No Local: the client does not receive its own messages', async () => {
     const client = await subscriber(STATUS, { nl: true });
     const other = await subscriber(STATUS);
@@ -521,14 +488,6 @@ describe('SUBSCRIBE and UNSUBSCRIBE', () => {
     expect((await client.take('publish')).properties?.subscriptionIdentifier).toBe(268_435_455);
     device.send(publish());
     expect((await client.take('publish')).properties?.subscriptionIdentifier).toBe(268_435_455);
-  });
-
-  test('MQTT 5, 3.8.2.1.2: subscription identifier 0: DISCONNECT 0x82', async () => {
-    const client = await connect();
-    const bytes = bytesOf(subscribe([{ topic: STATUS, qos: 0 }], { subscriptionIdentifier: 7 }));
-    bytes[bytes.indexOf(Buffer.from([0x0b, 7])) + 1] = 0;
-    client.sendBytes(bytes);
-    expect((await client.take('disconnect')).reasonCode).toBe(0x82);
   });
 
   test('MQTT-3.3.4-9: client sets a Receive Maximum: the broker grants QoS 0, to which no maximum applies', async () => {
@@ -613,13 +572,6 @@ describe('Last will and DISCONNECT', () => {
     const client = await connect();
     await stopBroker();
     expect((await client.take('disconnect')).reasonCode).toBe(0x8b);
-    await client.untilClosed();
-  });
-
-  test('MQTT 5, 3.2.2.3.6: packet is larger than the Maximum Packet Size in CONNACK: DISCONNECT 0x95', async () => {
-    const client = await connect();
-    client.sendBytes(Buffer.from([0x30, 0xff, 0xff, 0xff, 0x7f]));
-    expect((await client.take('disconnect')).reasonCode).toBe(0x95);
     await client.untilClosed();
   });
 });

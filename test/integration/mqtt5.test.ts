@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process';
 import { beforeAll, expect, test } from '@jest/globals';
 import type { IClientPublishOptions, MqttClient } from 'mqtt';
 import mqtt from 'mqtt';
-import { readMetric } from '../support/metrics.ts';
 import { useTestSystem } from '../support/system/use.ts';
 
 const INSTALLATION = { username: 'operator', password: 'the password of the operator' };
@@ -94,21 +93,6 @@ test('MQTT 5 message with a content type: it selects the decoder; an unknown con
   expect(deadLetter).toMatchObject({ topic, codes: { unknown_format: 1 } });
 });
 
-test('MQTT 5 message: every measurement is refused: PUBACK 0x99 has code, path and rule', async () => {
-  expect(await publish('iot/v1/desk/measurements', BAD)).toEqual([
-    0x99,
-    'not_numeric: [0].value: must be a number',
-  ]);
-  expect((await publish('iot/v1/desk/measurements', '{'))[0]).toBe(0x99);
-});
-
-test('MQTT 5 message: some measurements are refused: PUBACK has success and the reason', async () => {
-  const payload = '[{"sensor_id": "t", "value": 5}, {"sensor_id": "t", "value": "warm"}]';
-  const [code, reason] = await publish('iot/v1/desk/measurements', payload);
-  expect([code, reason]).toEqual([0, 'not_numeric: [1].value: must be a number']);
-  expect(await latest('desk')).toMatchObject({ t: 5 });
-});
-
 test('MQTT 5 client: publishes with QoS 1 on a topic of another device: PUBACK 0x87, and the connection stays open', async () => {
   expect(await publish('iot/v1/bench/measurements', '{"sensor_id": "t", "value": 666}')).toEqual([
     0x87,
@@ -126,25 +110,6 @@ test('MQTT 5 client: publishes with QoS 0 on a topic of another device: DISCONNE
   lamp.publish('iot/v1/bench/measurements', '{"sensor_id": "t", "value": 666}');
   expect(await code).toBe(0x87);
   await lamp.endAsync(true);
-});
-
-test('MQTT 5 client: measurement would register more devices than AUTO_REGISTER_MAX: PUBACK 0x97', async () => {
-  const before = await readMetric(system, 'iot_broker_reasons_total{code="151"}');
-  const { output } = await mosquittoPub(
-    '-t',
-    'iot/v1/third/measurements',
-    '-m',
-    '{"sensor_id": "t", "value": 1}',
-  );
-  expect(output).toMatch(/Publish 1 failed: Quota exceeded/);
-  expect(await readMetric(system, 'iot_broker_reasons_total{code="151"}')).toBe((before || 0) + 1);
-});
-
-test('MQTT 5 client: publishes on an unknown topic: PUBACK 0x90 suggests the topic that was meant', async () => {
-  expect(await publish('iot/v1/desk/measurement', '1')).toEqual([
-    0x90,
-    'unknown_topic: did you mean iot/v1/desk/measurements?',
-  ]);
 });
 
 test('MQTT 5 client: connects with a wrong password: CONNACK 0x87', async () => {

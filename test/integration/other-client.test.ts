@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
-import { readMetric } from '../support/metrics.ts';
 import { useTestSystem } from '../support/system/use.ts';
 
 const run = promisify(execFile);
@@ -33,12 +32,6 @@ async function readBack(device: string): Promise<Record<string, { ts: string; va
 const sample = (ms: number, value: number) => ({ ts: new Date(ms).toISOString(), value });
 
 describe('Plain JSON of mosquitto_pub', () => {
-  test('Plain JSON of mosquitto_pub: one object with a time: stored with this time', async () => {
-    const ts = Date.now();
-    await mosquittoPub('one', { sensor_id: 'temperature', ts, value: -3.25 });
-    expect(await readBack('one')).toEqual({ temperature: [sample(ts, -3.25)] });
-  });
-
   test('Plain JSON of mosquitto_pub: array with times in milliseconds and ISO 8601, with and without a zone: every sample is stored', async () => {
     const ts = Date.now();
     const iso = (ms: number) => new Date(ms).toISOString();
@@ -57,90 +50,6 @@ describe('Plain JSON of mosquitto_pub', () => {
       a: [sample(ts - 1000, 2), sample(ts, 1)],
       b: [sample(ts - 3000, 4e300), sample(ts - 2000, 3e-5)],
     });
-  });
-
-  test('Plain JSON of mosquitto_pub: sample without a time: stored with the time of receipt', async () => {
-    const before = Date.now();
-    await mosquittoPub('untimed', { sensor_id: 't', value: 1 });
-    const [found] = (await readBack('untimed'))['t'] ?? [];
-    expect(Date.parse(found?.ts ?? '')).toBeGreaterThanOrEqual(before);
-    expect(Date.parse(found?.ts ?? '')).toBeLessThanOrEqual(Date.now());
-  });
-});
-
-// The examples of RFC 8428, section 5.1, with times of today.
-describe('SenML JSON of mosquitto_pub', () => {
-  test('SenML JSON of mosquitto_pub: RFC 8428, 5.1.1, single record without a time: stored with the time of receipt', async () => {
-    const before = Date.now();
-    await mosquittoPub('rfc-1', [{ n: 'urn:dev:ow:10e2073a01080063', u: 'Cel', v: 23.1 }]);
-    const found = await readBack('rfc-1');
-    expect(found).toEqual({ 'urn:dev:ow:10e2073a01080063': [{ ts: expect.any(String), value: 23.1 }] });
-    const [first] = Object.values(found)[0] ?? [];
-    expect(Date.parse(first?.ts ?? '')).toBeGreaterThanOrEqual(before);
-  });
-
-  test('SenML JSON of mosquitto_pub: RFC 8428, 5.1.2, base fields and times before the base time: every sample is stored', async () => {
-    const ms = Date.now();
-    await mosquittoPub('rfc-2', [
-      { bn: 'urn:dev:ow:10e2073a0108006:', bt: ms / 1000, bu: 'A', bver: 5, n: 'voltage', u: 'V', v: 120.1 },
-      { n: 'current', t: -5, v: 1.2 },
-      { n: 'current', t: -4, v: 1.3 },
-      { n: 'current', t: -3, v: 1.4 },
-      { n: 'current', t: -2, v: 1.5 },
-      { n: 'current', t: -1, v: 1.6 },
-      { n: 'current', v: 1.7 },
-    ]);
-    const current = [1.2, 1.3, 1.4, 1.5, 1.6, 1.7].map((value, i) => sample(ms - (5 - i) * 1000, value));
-    expect(await readBack('rfc-2')).toEqual({
-      'urn:dev:ow:10e2073a0108006:voltage': [sample(ms, 120.1)],
-      'urn:dev:ow:10e2073a0108006:current': current,
-    });
-  });
-
-  test('SenML JSON of mosquitto_pub: RFC 8428, 5.1.4, several types: numbers and booleans are stored, texts and data skipped', async () => {
-    const before = await readMetric(system, 'iot_ingest_skipped_total');
-    await mosquittoPub('rfc-4', [
-      { bn: 'urn:dev:ow:10e2073a01080063:', n: 'temp', u: 'Cel', v: 23.1 },
-      { n: 'label', vs: 'Machine Room' },
-      { n: 'open', vb: false },
-      { n: 'nfc-reader', vd: 'aGkgCg' },
-    ]);
-    expect(await readBack('rfc-4')).toEqual({
-      'urn:dev:ow:10e2073a01080063:temp': [{ ts: expect.any(String), value: 23.1 }],
-      'urn:dev:ow:10e2073a01080063:open': [{ ts: expect.any(String), value: 0 }],
-    });
-    expect((await readMetric(system, 'iot_ingest_skipped_total')) - before).toBe(2);
-  });
-
-  test('SenML JSON of mosquitto_pub: RFC 8428, 5.1.5, base name changes: each sample is stored under its full name', async () => {
-    const ms = Date.now();
-    await mosquittoPub('rfc-5', [
-      { bn: '2001:db8::2/', bt: ms / 1000, n: 'temperature', u: 'Cel', v: 25.2 },
-      { n: 'humidity', u: '%RH', v: 30 },
-      { bn: '2001:db8::1/', n: 'temperature', u: 'Cel', v: 12.3 },
-      { n: 'humidity', u: '%RH', v: 67 },
-    ]);
-    expect(await readBack('rfc-5')).toEqual({
-      '2001:db8::2/temperature': [sample(ms, 25.2)],
-      '2001:db8::2/humidity': [sample(ms, 30)],
-      '2001:db8::1/temperature': [sample(ms, 12.3)],
-      '2001:db8::1/humidity': [sample(ms, 67)],
-    });
-  });
-
-  test('SenML JSON of mosquitto_pub: relative times count from the receipt, and the base value is added to each value', async () => {
-    const before = Date.now();
-    await mosquittoPub('relative', [
-      { bn: 'door', bv: 20, t: -60, v: 1.5 },
-      { t: -30, v: -20 },
-      { vb: true },
-    ]);
-    const [first, second, third] = (await readBack('relative'))['door'] ?? [];
-    expect([first?.value, second?.value, third?.value]).toEqual([21.5, 0, 1]);
-    const receipt = Date.parse(third?.ts ?? '');
-    expect(receipt).toBeGreaterThanOrEqual(before);
-    expect(Date.parse(first?.ts ?? '')).toBe(receipt - 60_000);
-    expect(Date.parse(second?.ts ?? '')).toBe(receipt - 30_000);
   });
 });
 

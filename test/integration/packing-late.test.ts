@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { createDayStatistics } from '../../api/store/history/days.ts';
 import type { Session } from '../../api/store/sending/session.ts';
-import { groupOf } from '../../schema/ids.ts';
-import { bucketOf, closingOf, DAY_MS, dayOf, HOUR_MS, isExact, settlingOf } from '../../schema/rules.ts';
+import { closingOf, DAY_MS, dayOf, HOUR_MS, isExact } from '../../schema/rules.ts';
+import { readMetric } from '../support/metrics.ts';
 import { GROUPS, samplesOf, usePackedSystem } from '../support/system/packed.ts';
 
 const packed = usePackedSystem();
@@ -32,8 +32,7 @@ test('Hourly packing of samples: late samples arrive: readable at once, and only
     lateAt,
   });
   expect(await statisticsOf('new', hour)).toMatchObject({ statistics: null, readFrom: null, lateAt });
-  const metrics = await (await fetch(`${packed.system().httpUrl}/metrics`)).text();
-  expect(metrics).toMatch(/^iot_ingest_late_samples_total 15$/m);
+  expect(await readMetric(packed.system(), 'iot_ingest_late_samples_total')).toBe(15);
 
   const day = dayOf(hour);
   const settling = day + 2 * DAY_MS + HOUR_MS;
@@ -67,83 +66,4 @@ test('Hourly packing of samples: late samples arrive: readable at once, and only
     const copies = await createDayStatistics(session).read(packed.keyOf(device), day, day + DAY_MS);
     expect(copies.get(day)).toMatchObject([{ hour, statistics: { count } }]);
   }
-});
-
-test('Hourly packing of samples: samples arrive days late, or for a day before packing began: packed within two hours', async () => {
-  const hour = packed.newHour();
-  const long = hour - 40 * DAY_MS;
-  await send('backfilled', samplesOf(hour, 10));
-  clock.now = settlingOf(dayOf(hour)) + HOUR_MS;
-  await packed.packer().packDue();
-  for (const from of [0, 10]) {
-    await send('backfilled', samplesOf(hour, 10, from + 10));
-    await send('backfilled', samplesOf(long, 10, from));
-  }
-  const { device } = packed.keyOf('backfilled');
-  const lateDays = await packed.store().packing.lateDayPage(groupOf(device, GROUPS), bucketOf(clock.now));
-  expect(lateDays.items.map(({ day }) => day).sort()).toEqual([dayOf(long), dayOf(hour)].sort());
-
-  clock.now = bucketOf(clock.now) + 2 * HOUR_MS - 1;
-  await packed.packer().packDue();
-  expect(await statisticsOf('backfilled', long)).toMatchObject({ statistics: null });
-  clock.now++;
-  const packer = packed.packer();
-  await packer.packDue();
-  expect(packer.counts).toMatchObject({ hours: 2, samples: 50 });
-  for (const [start, count] of [
-    [hour, 30],
-    [long, 20],
-  ] as const) {
-    const row = await statisticsOf('backfilled', start);
-    expect(row).toMatchObject({ statistics: { count }, readFrom: clock.now });
-    expect(row && isExact(row)).toBe(true);
-    expect(await read('backfilled', start)).toEqual(samplesOf(start, count));
-  }
-  await packed.packer().packDue();
-  expect(await statisticsOf('backfilled', long)).toMatchObject({ readFrom: clock.now });
-});
-
-test('Hourly packing of samples: device row has lost its name, site and registration time: the samples are packed nevertheless', async () => {
-  const hour = packed.newHour();
-  const { device, sensor } = packed.keyOf('bare');
-  await send('bare', samplesOf(hour, 7));
-  await packed
-    .database()
-    .execute(
-      'DELETE name, site, registered_at FROM device WHERE grp = ? AND device_id = ?',
-      [groupOf(device, GROUPS), device],
-      { prepare: true },
-    );
-  clock.now = closingOf(hour);
-  await packed.packer().packDue();
-  const rows = await packed.store().packed.readStatistics({ device, sensor }, hour, hour + HOUR_MS);
-  expect(rows).toMatchObject([{ statistics: { count: 7 } }]);
-});
-
-test('Hourly packing of samples: packing died before it wrote statistics, and the rows expired: they are computed from history', async () => {
-  const hour = packed.newHour();
-  const samples = samplesOf(hour, 30);
-  await send('expired', samples);
-  clock.now = closingOf(hour);
-  const { packing, packProgress } = packed.store();
-  const dying = {
-    packProgress,
-    packing: { ...packing, writeStatistics: () => Promise.reject(new Error('killed')) },
-  };
-  await expect(packed.packer({ store: dying }).packDue()).rejects.toThrow('killed');
-  expect(await statisticsOf('expired', hour)).toBeNull();
-  const { device } = packed.keyOf('expired');
-  await packed
-    .database()
-    .execute(
-      'DELETE FROM message WHERE device_id = ? AND bucket = ? AND part = 0',
-      [device, new Date(hour)],
-      {
-        prepare: true,
-      },
-    );
-  clock.now = hour + 4 * DAY_MS;
-  await packed.packer().packDue();
-  expect(await statisticsOf('expired', hour)).toMatchObject({ statistics: { count: 30 } });
-  expect(await read('expired', hour)).toEqual(samples);
 });

@@ -3,12 +3,13 @@ import pino from 'pino';
 import { createLeases } from '../../api/background/leases.ts';
 import { bucketOf, closingOf, HOUR_MS } from '../../schema/rules.ts';
 import { useCleanUps } from '../support/clean-ups.ts';
+import { readMetric } from '../support/metrics.ts';
 import { startTestSystem } from '../support/system/index.ts';
 import { GROUPS, samplesOf, usePackedSystem } from '../support/system/packed.ts';
 import { until } from '../support/until.ts';
 
 const packed = usePackedSystem();
-const { clock, send, statisticsOf, packedUntil } = packed;
+const { clock, send, packedUntil } = packed;
 const afterwards = useCleanUps();
 
 const leasesOf = (owner: string) =>
@@ -24,32 +25,6 @@ test('Hourly packing of samples: two processes pack at once: they share the grou
   expect(await packedUntil()).toEqual(Array(GROUPS).fill(hour + HOUR_MS));
   expect(packers.reduce((sum, { counts }) => sum + counts.groupHours, 0)).toBe(GROUPS);
   expect(packers.reduce((sum, { counts }) => sum + counts.hours, 0)).toBe(4);
-});
-
-test('Hourly packing of samples: another process holds the lease of a device group: the group is packed after the release', async () => {
-  const hour = packed.newHour();
-  await send('a', samplesOf(hour, 10));
-  await packed.packBefore(hour);
-  clock.now = closingOf(hour);
-  const { packLeases } = packed.store();
-  expect(await packLeases.take(0, 'other')).toBe(true);
-  expect(await packLeases.take(0, 'third')).toBe(false);
-  expect(await packLeases.take(0, 'other')).toBe(true);
-  expect(await packLeases.renew(0, 'other')).toBe(true);
-  expect(await packLeases.renew(0, 'third')).toBe(false);
-  const packer = packed.packer({ leases: leasesOf('third') });
-  await packer.packDue();
-  expect(await packedUntil()).toEqual([hour, hour + HOUR_MS]);
-  // A process cannot release the lease of another process.
-  await packLeases.release(0, 'third');
-  expect(await packLeases.renew(0, 'other')).toBe(true);
-  await packLeases.release(0, 'other');
-  await packer.packDue();
-  expect(await packedUntil()).toEqual([hour + HOUR_MS, hour + HOUR_MS]);
-  expect(await statisticsOf('a', hour)).toMatchObject({ statistics: { count: 10 } });
-  // The packer released its lease after the work.
-  expect(await packLeases.take(1, 'anybody')).toBe(true);
-  await packLeases.release(1, 'anybody');
 });
 
 test('Hourly packing of samples: API process runs: it packs closed hours, reports its lag, and releases its leases on stop', async () => {
@@ -70,12 +45,8 @@ test('Hourly packing of samples: API process runs: it packs closed hours, report
   await until(() => reached(hour - HOUR_MS));
   now = closingOf(hour);
   await until(() => reached(hour + HOUR_MS));
-  const metric = async (name: string) => {
-    const text = await (await fetch(`${system.httpUrl}/metrics`)).text();
-    return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
-  };
-  expect(await metric('iot_pack_lag_seconds')).toBe(HOUR_MS / 1000);
-  expect(await metric('iot_pack_seconds_count')).toBeGreaterThanOrEqual(4);
+  expect(await readMetric(system, 'iot_pack_lag_seconds')).toBe(HOUR_MS / 1000);
+  expect(await readMetric(system, 'iot_pack_seconds_count')).toBeGreaterThanOrEqual(4);
   await system.halt();
   expect((await system.execute('SELECT grp FROM pack_lease')).rows).toEqual([]);
 });

@@ -1,8 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { Store } from '../../api/store/index.ts';
-import { MillraceError } from '../../common/errors.ts';
-import { packBlock } from '../../schema/packed/block.ts';
-import { closingOf, dayOf, HOUR_MS, settlingOf } from '../../schema/rules.ts';
+import { closingOf, HOUR_MS } from '../../schema/rules.ts';
 import { GROUPS, samplesOf, usePackedSystem } from '../support/system/packed.ts';
 
 const packed = usePackedSystem();
@@ -37,27 +35,6 @@ test('Hourly packing of samples: an hour closes: its samples are packed then, an
   expect(packer.counts.groupHours).toBe(GROUPS);
 });
 
-test('Hourly packing of samples: device with 150 sensors: every sensor is packed', async () => {
-  const hour = packed.newHour();
-  const sensors = Array.from({ length: 150 }, (_, index) => `s${index}`);
-  const body = sensors.flatMap((sensor_id) => samplesOf(hour, 3).map((sample) => ({ sensor_id, ...sample })));
-  for (const minute of [0, 10]) {
-    const moved = body.map((sample) => ({ ...sample, ts: sample.ts + minute * 60_000 }));
-    const response = await packed.system().post('/measurements?device=wide', moved);
-    expect(response.status).toBe(200);
-  }
-  clock.now = closingOf(hour);
-  const packer = packed.packer();
-  await packer.packDue();
-  expect(packer.counts).toMatchObject({ hours: 150, samples: 900 });
-  for (const sensor of ['s0', 's77', 's149']) {
-    const expected = [0, 10].flatMap((minute) =>
-      samplesOf(hour, 3).map(({ ts, value }) => ({ ts: ts + minute * 60_000, value })),
-    );
-    expect(await historyOf('wide', hour, sensor)).toEqual(expected);
-  }
-});
-
 test('Hourly packing of samples: killed after any of its writes: samples stay readable, and the next run completes the hour', async () => {
   const hour = packed.newHour();
   const samples = samplesOf(hour, 50);
@@ -77,65 +54,6 @@ test('Hourly packing of samples: killed after any of its writes: samples stay re
   expect(await packedUntil()).toEqual(allUntil(hour + HOUR_MS));
   // The later packers had nothing to add, so there is still one row.
   expect(await packed.store().packed.readHour(packed.keyOf('killed', 'a'), hour)).toHaveLength(1);
-});
-
-test('Hourly packing of samples: a row is unreadable: other devices are packed, and a newer version packs the row later', async () => {
-  const hour = packed.newHour();
-  const samples = samplesOf(hour, 10);
-  await send('broken', samples);
-  const { device, sensor } = packed.keyOf('broken');
-  const writeRow = (blob: Buffer) =>
-    packed
-      .database()
-      .execute(
-        'INSERT INTO message (device_id, bucket, part, ts, digest, samples) VALUES (?, ?, 0, ?, ?, ?)',
-        [device, new Date(hour), new Date(hour), Buffer.from('00'), blob],
-        { prepare: true },
-      );
-  await writeRow(Buffer.from([255, 1, 2]));
-  clock.now = closingOf(hour);
-  const packer = packed.packer();
-  await packer.packDue();
-  expect(packer.counts).toMatchObject({ hours: 0, unreadable: 1 });
-  expect(await packedUntil()).toEqual(allUntil(hour + HOUR_MS));
-  // The readable samples are in history, so they stay when the batches expire.
-  expect(await historyOf('broken', hour)).toEqual(samples);
-  expect(await statisticsOf('broken', hour)).toMatchObject({ statistics: null, lateAt: clock.now });
-
-  // A process of a newer version can read the row.
-  const other = { ts: hour + 500, value: 7 };
-  const all = [...samples, other].sort((a, b) => a.ts - b.ts);
-  await writeRow(packBlock(hour, [{ sensor, times: [other.ts], values: [other.value], from: 0, to: 1 }]));
-  expect(await read('broken', hour)).toEqual(all);
-  clock.now = settlingOf(dayOf(hour));
-  await packed.packer().packDue();
-  expect(await historyOf('broken', hour)).toEqual(all);
-  expect(await statisticsOf('broken', hour)).toMatchObject({
-    statistics: { count: 11 },
-    readFrom: clock.now,
-  });
-  expect(await read('broken', hour)).toEqual(all);
-});
-
-test('Hourly packing of samples: the database rejects a write: the device group waits, and a later run packs the hour', async () => {
-  const hour = packed.newHour();
-  const samples = samplesOf(hour, 10);
-  await send('refused', samples);
-  await packed.packBefore(hour);
-  clock.now = closingOf(hour);
-  const store = packed.store();
-  const refusing = {
-    ...store.packing,
-    writeStatistics: () => Promise.reject(new MillraceError('rejected', 'a failure of the test')),
-  };
-  const packer = packed.packer({ store: { ...store, packing: refusing } });
-  await expect(packer.packDue()).rejects.toMatchObject({ code: 'rejected' });
-  expect(packer.counts).toMatchObject({ hours: 0, refused: 1 });
-  expect((await packedUntil()).sort()).toEqual([hour, hour + HOUR_MS]);
-  expect(await read('refused', hour)).toEqual(samples);
-  await packed.packer().packDue();
-  expect(await packedUntil()).toEqual(allUntil(hour + HOUR_MS));
-  expect(await read('refused', hour)).toEqual(samples);
 });
 
 /**

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import { startMosquitto } from '../support/mqtt/mosquitto.ts';
 import { startTestSystem } from '../support/system/index.ts';
@@ -21,74 +21,6 @@ const measure = (device: string) =>
 
 const read = (device: string): Promise<{ online: boolean; last_seen: string | null }> =>
   system.get(`/devices/${device}`);
-
-describe('Presence: the message that arrived last decides', () => {
-  const old = now - 10_000;
-  const young = now - 5000;
-
-  test.each([
-    [
-      'last will of the previous session arrives late: the device stays online',
-      [
-        ['online', old],
-        ['online', young],
-        ['offline', old],
-      ],
-      true,
-    ],
-    [
-      'clock went back between two sessions, and the first one ends: the device stays online',
-      [
-        ['online', young],
-        ['online', old],
-        ['offline', young],
-      ],
-      true,
-    ],
-    [
-      'session ends, and its status online arrives again: the device is online',
-      [
-        ['online', young],
-        ['offline', young],
-        ['online', young],
-      ],
-      true,
-    ],
-    [
-      'newest session ends: the device is offline',
-      [
-        ['online', old],
-        ['online', young],
-        ['offline', young],
-      ],
-      false,
-    ],
-    [
-      'session ends that never was online: the device is offline',
-      [
-        ['online', young],
-        ['offline', old],
-      ],
-      false,
-    ],
-  ])('Device presence: %s', async (title, statuses, isOnline) => {
-    const device = title.replaceAll(' ', '-');
-    for (const [state, session] of statuses) {
-      await status(device, state as 'online' | 'offline', Number(session));
-    }
-    expect((await read(device)).online).toBe(isOnline);
-  });
-
-  test('Device presence: birth or measurement arrives after the last will: the device is online', async () => {
-    for (const prove of ['birth', 'measurements']) {
-      await status(prove, 'online', old);
-      await status(prove, 'offline', old);
-      const content = prove === 'birth' ? { session: old - 1 } : { sensor_id: 't', ts: now, value: 1 };
-      await client.send(prove, prove, content);
-      expect([prove, (await read(prove)).online]).toEqual([prove, true]);
-    }
-  });
-});
 
 test('Device presence: status payload is the bare word online or offline: the API shows this state', async () => {
   for (const state of ['online', 'offline', 'online']) {

@@ -1,8 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import type { Refusals } from '../../api/store/dead-letters.ts';
 import { readDeadLetters } from '../support/dead-letters.ts';
 import { expectProblem, send } from '../support/http/index.ts';
-import { startTestSystem } from '../support/system/index.ts';
 import { useDevice, useStore, useTestSystem } from '../support/system/use.ts';
 
 const DAY = 86_400_000;
@@ -48,28 +46,6 @@ async function countRows(): Promise<number> {
 }
 
 const answered = ({ status, text }: { status: number; text: string }) => ({ status, ...JSON.parse(text) });
-
-/** Writes a dead letter in the form that ingest writes. */
-async function writeDeadLetter({
-  device: name,
-  payload,
-  refused,
-  receivedAt = Date.now() - 60_000,
-}: {
-  device: string;
-  payload: string;
-  refused: Refusals;
-  /** epoch ms */
-  receivedAt?: number;
-}) {
-  await store.deadLetters.write({
-    receivedAt,
-    device: name,
-    topic: `iot/v1/${name}/measurements`,
-    codes: { rejected: refused.length },
-    content: { contentType: undefined, payload: Buffer.from(payload), refused },
-  });
-}
 
 test('Dead letter replay: device was unknown until its birth: every sample is stored, and a second replay changes nothing', async () => {
   const samples = Array.from({ length: 10 }, (_, i) => ({ sensor_id: 's', ts: NOW - i * 1000, value: i }));
@@ -119,46 +95,6 @@ test('Dead letter replay: message was valid in part: only its refused measuremen
   expect(await countRows()).toBe(rows + 2 * rowsOfMessage);
 });
 
-test('Dead letter replay: a measurement is refused again: the answer has its index in the original message', async () => {
-  await device.birth('partial', { sensors: [{ sensor_id: 's' }] });
-  await device.measure('partial', [
-    { sensor_id: 's', ts: NOW, value: 1 },
-    { sensor_id: 'new', ts: NOW, value: 2 },
-    // @ts-expect-error the value is no number
-    { sensor_id: 'new', ts: NOW, value: 'three' },
-    { sensor_id: 'other', ts: NOW, value: 4 },
-  ]);
-  await device.birth('partial', { sensors: [{ sensor_id: 's' }, { sensor_id: 'new' }] });
-  const { accepted, refused } = expectProblem(await replay(await onlyDeadLetter('partial')), 422, 'refused');
-  expect(accepted).toBe(1);
-  expect(refused).toMatchObject([
-    { index: 2, code: 'not_numeric' },
-    { index: 3, code: 'unknown_sensor' },
-  ]);
-  expect(await stored('partial', 'new')).toEqual([[NOW, 2]]);
-});
-
-test('Dead letter replay: SenML with relative times: the times count from the original receipt', async () => {
-  await device.birth('relative', { sensors: [{ sensor_id: 's' }] });
-  const receivedAt = NOW - 3_600_000;
-  const payload = '[{"bn":"s","t":-2,"v":1},{"t":-1,"v":2},{"v":3}]';
-  await writeDeadLetter({
-    device: 'relative',
-    payload,
-    refused: [{ index: -1, code: 'rejected' }],
-    receivedAt,
-  });
-  const id = await onlyDeadLetter('relative');
-  for (let times = 0; times < 2; times++) {
-    expect(answered(await replay(id))).toEqual({ status: 200, accepted: 3 });
-    expect(await stored('relative')).toEqual([
-      [receivedAt - 2000, 1],
-      [receivedAt - 1000, 2],
-      [receivedAt, 3],
-    ]);
-  }
-});
-
 describe('Replay: the age counts from the replay', () => {
   test('Dead letter replay: sample had a time in the future: stored once this time has come', async () => {
     await device.birth('early', { sensors: [{ sensor_id: 's' }] });
@@ -171,39 +107,6 @@ describe('Replay: the age counts from the replay', () => {
     expect(answered(await replay(id))).toEqual({ status: 200, accepted: 1 });
     expect(await stored('early')).toEqual([[NOW + 600_000, 1]]);
   });
-
-  test('Dead letter replay: sample is older than the history by now: refused as too_old', async () => {
-    await device.birth('aged', { sensors: [{ sensor_id: 's' }] });
-    const ts = NOW - 365 * DAY + 3_600_000;
-    const payload = JSON.stringify({ sensor_id: 's', ts, value: 1 });
-    await writeDeadLetter({ device: 'aged', payload, refused: [{ index: 0, code: 'unknown_sensor' }] });
-    const id = await onlyDeadLetter('aged');
-    ahead = 2 * 3_600_000;
-    expect(expectProblem(await replay(id), 422, 'refused').refused).toMatchObject([
-      { index: 0, code: 'too_old' },
-    ]);
-    ahead = 0;
-    expect(answered(await replay(id))).toEqual({ status: 200, accepted: 1 });
-  });
-});
-
-test('Dead letter replay: sample was refused as too_old, and HISTORY_DAYS is longer now: the sample is stored', async () => {
-  await device.birth('archive', { sensors: [{ sensor_id: 's' }] });
-  const ts = NOW - 380 * DAY;
-  await device.measure('archive', [{ sensor_id: 's', ts, value: 7 }]);
-  const id = await onlyDeadLetter('archive');
-  expectProblem(await replay(id), 422, 'refused');
-  const longer = await startTestSystem({
-    settings: { CQL_KEYSPACE: system.config.cql.keyspace, HISTORY_DAYS: '400', AUTO_REGISTER: 'false' },
-  });
-  try {
-    const answer = await send(longer.httpUrl, `/api/v1/dead-letters/${id}/replay`, { method: 'POST' });
-    expect(answered(answer)).toEqual({ status: 200, accepted: 1 });
-    const path = `/devices/archive/sensors/s/measurements?from=${ts - 1}&to=${ts + 1}`;
-    expect((await longer.get(path)).items).toEqual([{ ts: new Date(ts).toISOString(), value: 7 }]);
-  } finally {
-    await longer.halt();
-  }
 });
 
 test('Dead letter replay: message was a birth or a status: the device is registered, then online', async () => {
@@ -246,20 +149,4 @@ test('Dead letter replay: payload was kept in part or not at all: answers 409, a
   expect(
     expectProblem(await replay(await onlyDeadLetter('counted')), 409, 'not_replayable').detail,
   ).toContain('no payload was kept');
-});
-
-test.each([
-  ['unknown id', '3f2a1c00-c6a1-11f0-8000-0123456789ab'],
-  ['id of another kind', '6f1c2f3e-52a4-4d0b-9a57-1d0c3b7e8a44'],
-  ['not an id', 'abc'],
-])('Dead letter replay: no dead letter has the id (%s): answers 404', async (_, id) => {
-  expectProblem(await replay(id), 404, 'not_found');
-});
-
-test('Dead letter replay: GET instead of POST answers 405, a query parameter answers 400', async () => {
-  const answer = await send(system.httpUrl, '/api/v1/dead-letters/abc/replay');
-  expectProblem(answer, 405, 'method_not_allowed');
-  expect(answer.headers['allow']).toBe('POST');
-  const extra = await send(system.httpUrl, '/api/v1/dead-letters/abc/replay?force=1', { method: 'POST' });
-  expectProblem(extra, 400, 'bad_parameter');
 });

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { groupOf } from '../../schema/ids.ts';
-import { closingOf, HOUR_MS } from '../../schema/rules.ts';
+import { closingOf } from '../../schema/rules.ts';
 import { GROUPS, usePackedSystem } from '../support/system/packed.ts';
 
 const packed = usePackedSystem();
@@ -76,38 +76,6 @@ test('Database rows of a device hour: 200 sensors in several partition parts: ea
   await packer.packDue();
   expect(packer.counts.hours).toBe(200);
   expect(packer.counts.samples).toBe(400);
-});
-
-test('Raw samples from a given time on: database rows begin or end before it: only samples from this time on are returned', async () => {
-  const hour = packed.newHour();
-  const sample = (second: number) => ({ ts: hour + 1000 * second, value: second });
-  // The messages overlap in time. The newest sample of the first message is after the start of most ranges.
-  await packed.send('since', [sample(0), sample(50), sample(100)]);
-  await packed.send('since', [sample(10), sample(20)]);
-  await packed.send('since', [sample(60), sample(70)]);
-  const read = async (from: number, order: string) =>
-    (
-      await packed
-        .system()
-        .all(
-          `/devices/since/sensors/s/measurements?from=${hour + 1000 * from}&to=${hour + HOUR_MS}&order=${order}&limit=1000`,
-        )
-    ).map(({ value }) => value);
-  expect(await read(0, 'asc')).toEqual([0, 10, 20, 50, 60, 70, 100]);
-  expect(await read(20, 'asc')).toEqual([20, 50, 60, 70, 100]);
-  expect(await read(21, 'desc')).toEqual([100, 70, 60, 50]);
-  expect(await read(71, 'asc')).toEqual([100]);
-  expect(await read(101, 'asc')).toEqual([]);
-});
-
-test('Raw samples from a given time on: device with 70 sensors, so without rows in partition part 0: the sample is returned', async () => {
-  const hour = packed.newHour();
-  await send('wide-since', names(70), hour);
-  await send('wide-since', names(70), hour + 60_000);
-  const items = await packed
-    .system()
-    .all(`/devices/wide-since/sensors/s3/measurements?from=${hour + 30_000}&to=${hour + HOUR_MS}&limit=1000`);
-  expect(items.map(({ ts }) => Date.parse(ts))).toEqual([hour + 60_000]);
 });
 
 test('Device with 8,500 sensors: one message with an instant for each: acknowledged and stored; another device of its group is acknowledged within 2 s meanwhile', async () => {

@@ -1,10 +1,15 @@
+import { fork } from 'node:child_process';
+import { join } from 'node:path';
 import { forEachConcurrently } from '../../common/concurrency.ts';
 import { MillraceError } from '../../common/errors.ts';
-import { runTests } from './runner/child.ts';
-import { Workspace } from './workspace.ts';
+import type { FileAnswer, FileOrder } from '../support/unit-runner/child.ts';
+import { TEMPORARY, Workspace } from './workspace.ts';
 
 /** A mistake that a test must notice. `before` occurs once in the file, and `after` replaces it. */
 export type Known = { file: string; before: string; after: string; test: string };
+
+/** Limit for a test file, in ms. */
+const LIMIT_MS = 300_000;
 
 const RENEW =
   'Renew the entry in test/mutation: name the code as it is now, a mistake of the same kind, and the test.';
@@ -34,8 +39,7 @@ export async function findUnnoticed(
   let begun = 0;
 
   /** @returns whether it passes */
-  const passes = async ({ directory }: Workspace, test: string): Promise<boolean> =>
-    (await runTests([test], { directory, signal })).end === 'passed';
+  const passes = ({ directory }: Workspace, test: string) => runTest(directory, test, signal);
 
   /** @returns the problem; empty: none */
   async function problemOf(entry: Known, workspace: Workspace): Promise<string> {
@@ -69,6 +73,57 @@ export async function findUnnoticed(
     return problems;
   } finally {
     await Promise.all(workspaces.map((workspace) => workspace.remove()));
+  }
+}
+
+/**
+ * Runs a unit test file of a copy in a process of its own, and kills that process and its children.
+ * @returns whether it passes
+ */
+async function runTest(directory: string, test: string, signal: AbortSignal): Promise<boolean> {
+  const child = fork(join(directory, 'test/support/unit-runner/child.ts'), {
+    cwd: directory,
+    env: { ...process.env, NODE_OPTIONS: '', TMPDIR: join(directory, TEMPORARY) },
+    execArgv: ['--max-old-space-size=1024'],
+    serialization: 'advanced',
+    stdio: 'ignore',
+    detached: true,
+  });
+  const kill = () => killGroup(child.pid);
+  signal.addEventListener('abort', kill, { once: true });
+  // A mistake can be a loop without end.
+  const timer = setTimeout(kill, LIMIT_MS);
+  const order: FileOrder = {
+    path: join(directory, test),
+    setUp: [],
+    timeout: LIMIT_MS,
+    pattern: '',
+    seed: 1,
+  };
+  try {
+    const answer: FileAnswer | null = await new Promise((resolve, reject) => {
+      child.once('error', reject);
+      child.once('exit', () => resolve(null));
+      child.once('message', (message) => resolve(message as FileAnswer));
+      child.send(order);
+    });
+    signal.throwIfAborted();
+    if (answer === null) return false;
+    const { tests, errors } = answer;
+    return tests.length > 0 && errors.length === 0 && tests.every((each) => each.errors.length === 0);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', kill);
+    kill();
+  }
+}
+
+/** Kills a process that was started as `detached`, and all its children. */
+function killGroup(group: number | undefined) {
+  try {
+    if (group) process.kill(-group, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }
 

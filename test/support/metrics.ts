@@ -15,3 +15,10 @@ export function readSeries(text: string, series: string): number | undefined {
 export async function readMetric({ httpUrl }: { httpUrl: string }, series: string): Promise<number> {
   return readSeries(await (await fetch(`${httpUrl}/metrics`)).text(), series) ?? 0;
 }
+
+/**
+ * @param statement its name in the store
+ * @returns how many of its requests succeeded
+ */
+export const readRequests = (system: { httpUrl: string }, statement: string): Promise<number> =>
+  readMetric(system, `iot_db_request_seconds_count{query="${statement}",ok="true"}`);

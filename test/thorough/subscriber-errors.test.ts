@@ -15,20 +15,6 @@ import { until } from '../support/until.ts';
 // No message of a device may close the connection of ingest: the broker would deliver it again without end.
 const { afterwards, connectDevice, startCql, startSystem, startWire } = useExternalBroker();
 
-test('Subscriber: message over MAX_MESSAGE_BYTES: becomes a dead letter, and the next message is stored', async () => {
-  const wire = await startWire();
-  const system = await startSystem({ MQTT_URL: wire.url, MAX_MESSAGE_BYTES: '2000' });
-  const client = await connectDevice();
-  await publishValues(client, 'd', [0], ' '.repeat(100_000));
-  await publishValues(client, 'd', [1]);
-  await until(() => wire.last().acknowledged.length === 2);
-  expect(await storedValues(system, 'd')).toEqual([1]);
-  expect(await readDeadLetters(system, 'd')).toEqual([
-    expect.objectContaining({ size: expect.any(Number), codes: { too_large: 1 } }),
-  ]);
-  expect(wire.connections).toHaveLength(1);
-});
-
 test('Subscriber: messages on unknown topics: not delivered; a message without a device id becomes a dead letter', async () => {
   const wire = await startWire();
   const system = await startSystem({ MQTT_URL: wire.url });

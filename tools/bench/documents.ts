@@ -4,44 +4,43 @@ import { PARTS, type Part, targetsTable } from './parts/index.ts';
 import type { reading } from './parts/reading.ts';
 import type { throughput } from './parts/throughput.ts';
 import { type ClassResult, comparison, peerTables } from './peers/report.ts';
-import { figure, markdownTable } from './report/table.ts';
+import { figure, markdownTable, type Table } from './report/table.ts';
 
-/** The peers have marks of their own, because a separate run measures them. */
-const MARKS = {
-  bench: { begin: '<!-- bench: written by npm run bench:readme -->', end: '<!-- /bench -->' },
-  peers: { begin: '<!-- peers: written by npm run bench:readme -->', end: '<!-- /peers -->' },
-};
+/** A run as its file has it. */
+export interface Raw {
+  /** ISO 8601 */
+  began: string;
+  /** null: not known */
+  commit: string | null;
+  machine: { processors: number; model: string; memoryGiB: number; system: string; node: string };
+  /** by the name of the part; parts that did not run are missing */
+  results: Record<string, unknown> & {
+    throughput?: ResultOf<typeof throughput>;
+    disk?: ResultOf<typeof disk>;
+    reading?: ResultOf<typeof reading>;
+    peers?: ClassResult[];
+  };
+}
 
-/** @throws {RangeError} when the document has no marks of the section */
-export function insertBetweenMarks(
-  document: string,
-  text: string,
-  section: keyof typeof MARKS = 'bench',
-): string {
-  const { begin, end } = MARKS[section];
+type ResultOf<P> = P extends Part<infer R> ? R : never;
+
+/**
+ * Replaces the text between the marks of a section. The peers have a section of their own, because a separate run measures them.
+ * @throws {RangeError} when the document has no such marks
+ */
+export function insertBetweenMarks(document: string, text: string, section: 'bench' | 'peers'): string {
+  const [begin, end] = [`<!-- ${section}: written by npm run bench:readme -->`, `<!-- /${section} -->`];
   const [from, to] = [document.indexOf(begin), document.indexOf(end)];
   if (from < 0 || to < from) throw new RangeError(`the lines ${begin} and ${end} are needed`);
   return `${document.slice(0, from + begin.length)}\n\n${text}\n\n${document.slice(to)}`;
 }
 
-/** @throws {RangeError} when the document has no marks of the peers */
-export function insertPeers(document: string, raw: Raw): string {
-  const tables = peerTables(raw.results.peers ?? []);
-  const quick =
-    '**These figures are of a quick run**: one short round, and Telegraf with one known good setting. `npm run bench -- --only peers` measures all of it.';
-  const parts = [
-    machineOf(raw),
-    ...(raw.flags?.quick ? [quick] : []),
-    ...tables.map(({ head, rows }) => markdownTable(head, rows)),
-  ];
-  return insertBetweenMarks(document, parts.join('\n\n'), 'peers');
-}
+const markdownOf = (tables: Table[]) => tables.map(({ head, rows }) => markdownTable(head, rows));
 
-/** @throws {RangeError} when the document has no marks of the peers */
-export const insertComparison = (document: string, raw: Raw): string =>
-  insertBetweenMarks(document, `${comparison(raw.results.peers ?? [])} ${machineOf(raw)}`, 'peers');
+export const peersPage = (raw: Raw): string =>
+  [machineOf(raw), ...markdownOf(peerTables(raw.results.peers ?? []))].join('\n\n');
 
-export const hasOthers = ({ results }: Raw): boolean => Object.keys(results).some((name) => name !== 'peers');
+export const peersHeadline = (raw: Raw): string => `${comparison(raw.results.peers ?? [])} ${machineOf(raw)}`;
 
 export function headline(raw: Raw): string {
   const { throughput, disk, reading } = raw.results;
@@ -54,13 +53,8 @@ export function headline(raw: Raw): string {
     reading &&
       `a year of a sensor in **${figure(medianOf(reading.rounds, (results) => results.year.p50))} ms** (median), while samples arrive`,
   ];
-  return [
-    lines
-      .filter(Boolean)
-      .map((line) => `- ${line}`)
-      .join('\n'),
-    machineOf(raw),
-  ].join('\n\n');
+  const list = lines.flatMap((line) => (line ? [`- ${line}`] : []));
+  return [list.join('\n'), machineOf(raw)].join('\n\n');
 }
 
 export function everything(raw: Raw): string {
@@ -68,41 +62,10 @@ export function everything(raw: Raw): string {
   const targets = targetsTable(raw.results);
   return [
     machineOf(raw),
-    ...(targets.rows.length > 0 ? ['## Targets', markdownTable(targets.head, targets.rows)] : []),
-    ...parts.flatMap((part) => [
-      `## ${part.title}`,
-      ...part.tables(raw.results[part.name]).map(({ head, rows }) => markdownTable(head, rows)),
-    ]),
+    ...(targets.rows.length > 0 ? ['## Targets', ...markdownOf([targets])] : []),
+    ...parts.flatMap((part) => [`## ${part.title}`, ...markdownOf(part.tables(raw.results[part.name]))]),
   ].join('\n\n');
 }
 
 const machineOf = ({ began, commit, machine }: Raw) =>
-  `Measured on ${began.replaceAll(/T[^,]*/g, '').replaceAll(',', ' and ')}, ${commitText(commit)}, on ${machine.processors} cores (${machine.model.trim()}, ${machine.memoryGiB} GiB, ${machine.system}, Node ${machine.node}), which publisher, broker, ingest and database share.`;
-
-/** Such as `at commit 1a2b3c4d5e6f`, `before commit 1a2b3c4`. */
-export function commitText(commit: string | null | undefined): string {
-  if (!commit) return 'at an unknown commit';
-  const [, before, name] = /^(before )?(.*)$/s.exec(commit) as RegExpExecArray;
-  return `${before ? 'before' : 'at'} commit ${name?.replaceAll(',', ' and ')}`;
-}
-
-export interface Raw {
-  /** start of the run in ISO 8601; for several runs: the days, separated by commas */
-  began: string;
-  /**
-   * commit of the measured code, or `before COMMIT`; for several runs: the commits, separated by commas;
-   * missing: the commit was not recorded
-   */
-  commit?: string | null;
-  machine: { processors: number; model: string; memoryGiB: number; system: string; node: string };
-  flags?: { quick?: boolean };
-  /** by the name of the part; parts that did not run are missing */
-  results: Record<string, unknown> & {
-    throughput?: ResultOf<typeof throughput>;
-    disk?: ResultOf<typeof disk>;
-    reading?: ResultOf<typeof reading>;
-    peers?: ClassResult[];
-  };
-}
-
-type ResultOf<P> = P extends Part<infer R> ? R : never;
+  `Measured on ${began.slice(0, 10)}, at ${commit ? `commit ${commit}` : 'an unknown commit'}, on ${machine.processors} cores (${machine.model.trim()}, ${machine.memoryGiB} GiB, ${machine.system}, Node ${machine.node}), which publisher, broker, ingest and database share.`;

@@ -14,7 +14,7 @@ const FLAGS = {
   shapes: { type: 'text', help: 'loads, sensors x samples a message', fallback: SHAPES.join(',') },
   rounds: { type: 'integer', help: 'how often each comparison is run', fallback: 3, min: 1 },
   run: { type: 'duration', help: 'one run of a comparison', fallback: 4000, min: 500 },
-  quick: { type: 'switch', help: 'one short round of the same measurements, in five minutes' },
+  quick: { type: 'switch', help: 'one round of the same measurements, in five minutes' },
 } satisfies Record<string, Flag>;
 
 const COMMAND = 'npm run bench --';
@@ -42,28 +42,19 @@ const LINE: CommandLine<typeof FLAGS> = {
 await runCommand(async () => {
   const { only, ...flags } = readFlags(process.argv.slice(2));
   const parts = PARTS.filter(({ name }) => only.includes(name));
-  await runSession({
-    name: 'bench',
-    flags: { only, ...flags },
-    needsDashboard: parts.some(({ needsDashboard }) => needsDashboard),
-    async work({ environment, results, status, print }) {
-      if (parts.some(({ onRequest }) => !onRequest)) await warm(environment, flags.bootMs, status);
-      for (const part of parts) {
-        const result = await part.run({
-          environment,
-          flags,
-          status: (text) => status(`${part.name}: ${text}`),
-          keep(partial) {
-            results[part.name] = partial;
-          },
-        });
-        results[part.name] = result;
-        print(`\n${part.title}\n`);
-        for (const { head, rows } of part.tables(result)) print(`${textTable(head, rows)}\n`);
-      }
-      const { head, rows } = targetsTable(results);
-      if (rows.length > 0) print(`\nTargets\n\n${textTable(head, rows)}\n`);
-    },
+  const needsDashboard = parts.some((part) => part.needsDashboard);
+  await runSession({ flags: { only, ...flags }, needsDashboard }, async (session) => {
+    const { environment, results, status, print } = session;
+    if (parts.some(({ onRequest }) => !onRequest)) await warm(environment, flags.bootMs, status);
+    for (const part of parts) {
+      const onStatus = (text: string) => status(`${part.name}: ${text}`);
+      const result = await part.run({ environment, flags, status: onStatus });
+      results[part.name] = result;
+      print(`\n${part.title}\n`);
+      for (const { head, rows } of part.tables(result)) print(`${textTable(head, rows)}\n`);
+    }
+    const { head, rows } = targetsTable(results);
+    if (rows.length > 0) print(`\nTargets\n\n${textTable(head, rows)}\n`);
   });
 });
 
@@ -82,10 +73,9 @@ function readFlags(argv: string[]): BenchFlags & { only: string[] } {
     only: chosen,
     shapes: loads,
     rounds: quick ? 1 : rounds,
-    runMs: quick ? Math.min(run, 3000) : run,
-    warmMs: quick ? 750 : 1500,
-    bootMs: quick ? 10_000 : 40_000,
-    quick,
+    runMs: run,
+    warmMs: quick ? 1000 : 1500,
+    bootMs: quick ? 20_000 : 40_000,
   };
 }
 

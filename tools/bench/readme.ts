@@ -2,81 +2,39 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runCommand } from '../../common/command.ts';
 import { MillraceError } from '../../common/errors.ts';
-import { type Flag, parseFlags } from '../../common/flags.ts';
+import { parseFlags } from '../../common/flags.ts';
 import { readSettings } from '../../common/settings/index.ts';
-import {
-  everything,
-  hasOthers,
-  headline,
-  insertBetweenMarks,
-  insertComparison,
-  insertPeers,
-  type Raw,
-} from './documents.ts';
-
-const FLAGS = {
-  file: {
-    type: 'text',
-    help: 'raw figures of a run, or of several, with commas between: of what two have measured the later counts; default the newest',
-  },
-} satisfies Record<string, Flag>;
+import { everything, headline, insertBetweenMarks, peersHeadline, peersPage, type Raw } from './documents.ts';
 
 const README = new URL('../../README.md', import.meta.url);
 const PAGE = new URL('../../docs/explanation/benchmarks.md', import.meta.url);
 
-// npm run bench:readme: writes the figures of a run into the documents, so that nobody has to type them.
+// npm run bench:readme: writes the figures of the newest runs into the documents, so that nobody has to type them.
 await runCommand(async () => {
-  const flags = parseFlags(
+  parseFlags(
     {
       command: 'npm run bench:readme --',
-      help: 'Writes the figures of a run into README.md and docs/explanation/benchmarks.md.',
-      examples: ['npm run bench:readme', 'npm run bench:readme -- --file .data/bench/bench-2026-11-21.json'],
-      flags: FLAGS,
+      help: 'Writes the newest whole run, and the newest run of the peers, into README.md and docs/explanation/benchmarks.md.',
+      examples: ['npm run bench:readme'],
+      flags: {},
       settings: ['DATA_DIR'],
     },
     process.argv.slice(2),
   );
-  const file = flags.file ?? (await newestRun());
-  const raw = together(await Promise.all(file.split(',').map(readRun)));
-  if (raw.results.peers) {
-    await change(PAGE, (page) => insertPeers(page, raw));
-    await change(README, (readme) => insertComparison(readme, raw));
-  }
-  if (hasOthers(raw)) {
-    await change(README, (readme) => insertBetweenMarks(readme, headline(raw)));
-    await change(PAGE, (page) => insertBetweenMarks(page, everything(raw)));
-  }
-  console.log(`The documents show ${file}.`);
+  const home = join(readSettings().dataDir, 'bench');
+  const names = (await readdir(home).catch(() => [])).filter((name) => /^bench-.*\.json$/.test(name));
+  const read = async (name: string): Promise<Raw> => JSON.parse(await readFile(join(home, name), 'utf8'));
+  const runs = await Promise.all(names.sort().map(read));
+  const whole = runs.findLast(({ results }) => results.throughput && results.disk && results.reading);
+  const peers = runs.findLast(({ results }) => results.peers);
+  if (whole) await write('bench', { readme: headline(whole), page: everything(whole) });
+  if (peers) await write('peers', { readme: peersHeadline(peers), page: peersPage(peers) });
+  if (!whole && !peers)
+    throw new MillraceError('failed', `There is no whole run in ${home} yet: npm run bench makes one.`);
 });
 
-async function change(document: URL, edit: (text: string) => string) {
-  await writeFile(document, edit(await readFile(document, 'utf8')));
-}
-
-async function readRun(file: string): Promise<Raw> {
-  return JSON.parse(await readFile(file, 'utf8'));
-}
-
-function together(runs: Raw[]): Raw {
-  const results = Object.assign({}, ...runs.map((run) => run.results));
-  const classes = new Map(
-    runs.flatMap((run) => (run.results.peers ?? []).map((result) => [result.durability, result])),
-  );
-  if (classes.size > 0) results.peers = [...classes.values()];
-  const began = [...new Set(runs.map((run) => run.began.slice(0, 10)))].join();
-  const commits = [...new Set(runs.map((run) => run.commit ?? 'unknown'))].join();
-  return {
-    ...(runs.at(-1) as Raw),
-    began,
-    commit: commits,
-    results,
-  };
-}
-
-async function newestRun(): Promise<string> {
-  const home = join(readSettings().dataDir, 'bench');
-  const runs = (await readdir(home).catch(() => [])).filter((name) => /^bench-.*\.json$/.test(name));
-  const newest = runs.sort().at(-1);
-  if (!newest) throw new MillraceError('failed', `There is no run in ${home} yet: npm run bench makes one.`);
-  return join(home, newest);
+async function write(section: 'bench' | 'peers', { readme, page }: { readme: string; page: string }) {
+  for (const [file, text] of [[README, readme] as const, [PAGE, page] as const])
+    await writeFile(file, insertBetweenMarks(await readFile(file, 'utf8'), text, section));
+  console.log(`README.md and docs/explanation/benchmarks.md show the newest run: ${section}.`);
 }

@@ -12,22 +12,24 @@ import { startDatabase } from './environment/database.ts';
 import { type Environment, openEnvironment } from './environment/index.ts';
 import { describeMachine } from './measure/machine.ts';
 
-const TOOLS = ['java', 'maven', 'mosquitto'] as const;
-const CHROMIUM = 'chromium' as const;
+interface Session {
+  environment: Environment;
+  /** members that the work adds are written to the file */
+  results: Record<string, unknown>;
+  /** throws after the operator has stopped the run */
+  status: (text: string) => void;
+  /** the status line does not overwrite it */
+  print: (text: string) => void;
+}
 
-/** Runs the commands `bench` and `soak`. Always stops the environment, and writes the results so far to a file. */
-export async function runSession({
-  name,
-  flags,
-  needsDashboard = false,
-  work,
-}: {
-  /** of the file, to which the time is appended */
-  name: string;
-  flags: object;
-  needsDashboard?: boolean;
-  work: (session: Session) => Promise<void>;
-}) {
+/**
+ * Always stops the environment, and writes the results so far to a file.
+ * @param options `needsDashboard`: also Chromium and a new build, since API processes serve `dist/web` as it is when they start
+ */
+export async function runSession(
+  { flags, needsDashboard }: { flags: object; needsDashboard: boolean },
+  work: (session: Session) => Promise<void>,
+) {
   const { dataDir } = readSettings();
   const home = join(dataDir, 'bench');
   await claimDataDir(dataDir);
@@ -38,18 +40,15 @@ export async function runSession({
   // The commit is read now, because another commit may be checked out while the bench runs.
   const commit = await currentCommit();
   const results: Record<string, unknown> = {};
+  const shown = { onStatus: line.update, signal: stop.signal };
 
-  const tools = needsDashboard ? [...TOOLS, CHROMIUM] : [...TOOLS];
-  await ensureTools(tools, { onStatus: line.update, signal: stop.signal });
-  // API processes serve `dist/web` as it is when they start. Without a new build, an older dashboard would be measured.
+  await ensureTools(
+    ['java', 'maven', 'mosquitto', ...(needsDashboard ? (['chromium'] as const) : [])],
+    shown,
+  );
   if (needsDashboard) await buildDashboard({ root: fileURLToPath(ROOT), signal: stop.signal });
   const dir = join(home, 'environment');
-  const database = await startDatabase({
-    dir,
-    engineDir: join(dataDir, 'engine'),
-    onStatus: line.update,
-    signal: stop.signal,
-  });
+  const database = await startDatabase({ dir, engineDir: join(dataDir, 'engine'), ...shown });
   let environment: Environment | null = null;
   try {
     environment = await openEnvironment({ dir, database, onStatus: line.update });
@@ -74,25 +73,13 @@ export async function runSession({
     await database.stop();
     line.clear();
     if (Object.keys(results).length > 0) {
-      const file = join(home, `${name}-${began.toISOString().replaceAll(/[:.]/g, '-')}.json`);
+      const file = join(home, `bench-${began.toISOString().replaceAll(/[:.]/g, '-')}.json`);
       await mkdir(home, { recursive: true });
-      await writeFile(
-        file,
-        `${JSON.stringify({ began, commit, machine: describeMachine(), flags, results }, null, 1)}\n`,
-      );
+      const raw = { began, commit, machine: describeMachine(), flags, results };
+      await writeFile(file, `${JSON.stringify(raw, null, 1)}\n`);
       console.log(`Raw figures: ${file}`);
     }
   }
-}
-
-interface Session {
-  environment: Environment;
-  /** members that the work adds are written to the file */
-  results: Record<string, unknown>;
-  /** throws after the operator has stopped the run */
-  status: (text: string) => void;
-  /** the status line does not overwrite it */
-  print: (text: string) => void;
 }
 
 const ROOT = new URL('../..', import.meta.url);

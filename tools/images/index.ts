@@ -1,18 +1,11 @@
-import { writeFile } from 'node:fs/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { chromium, type Page } from 'playwright-core';
 import { runCommand } from '../../common/command.ts';
 import { MillraceError } from '../../common/errors.ts';
 import { parseFlags } from '../../common/flags.ts';
 import { findTools } from '../../infra/bootstrap/index.ts';
-import { startChild } from '../../infra/dev/child.ts';
-import { freePort } from '../../infra/engine/ports.ts';
-import { readStructure, STRUCTURE_FILE } from './structure.ts';
 
 const FOLDER = new URL('../../docs/images/', import.meta.url);
-/** The first start installs a database. */
-const START_MS = 5 * 60_000;
 const THEMES = ['light', 'dark'] as const;
 
 interface Picture {
@@ -24,22 +17,13 @@ interface Picture {
 }
 
 await runCommand(async () => {
-  const {
-    url: given,
-    fill,
-    wait,
-  } = parseFlags(
+  const { url, wait } = parseFlags(
     {
       command: 'npm run docs:images --',
-      help: 'Takes the pictures of README and docs in both themes: of a system with simulated devices that it starts and stops, or of a running one.',
+      help: 'Takes the pictures of README and docs in both themes, of a running system.',
       examples: ['npm run docs:images', 'npm run docs:images -- --url http://127.0.0.1:8081 --wait 30s'],
       flags: {
-        url: { type: 'text', help: 'address of the dashboard of a running system' },
-        fill: {
-          type: 'duration',
-          help: 'how long the started system runs before the pictures',
-          fallback: 10 * 60_000,
-        },
+        url: { type: 'text', help: 'address of the dashboard', fallback: 'http://127.0.0.1:8080' },
         wait: { type: 'duration', help: 'from the opening of a view to its picture', fallback: 20_000 },
       },
     },
@@ -47,8 +31,6 @@ await runCommand(async () => {
   );
   const { chromium: program } = await findTools(['chromium']);
   if (!program) throw new MillraceError('failed', 'Chromium is missing. Install the package chromium.');
-  const system = given ? null : await startSystem(fill);
-  const url = given ?? String(system?.url);
   const browser = await chromium.launch({
     executablePath: program.path,
     args: ['--no-sandbox', '--disable-gpu'],
@@ -59,38 +41,10 @@ await runCommand(async () => {
       await take(page, picture, { url, wait });
       await page.close();
     }
-    await writeFile(STRUCTURE_FILE, `${JSON.stringify(await readStructure(), null, 2)}\n`);
   } finally {
     await browser.close();
-    await system?.stop();
   }
 });
-
-/**
- * On free ports and in a data directory of its own.
- * @param fill ms for which the devices send before the pictures
- * @throws {MillraceError} `failed`: the devices do not send in time
- */
-async function startSystem(fill: number): Promise<{ url: string; stop: () => Promise<void> }> {
-  const [http, mqtt, cql] = await Promise.all([freePort(), freePort(), freePort()]);
-  const url = `http://127.0.0.1:${http}`;
-  const ports = { HTTP_PORT: String(http), MQTT_PORT: String(mqtt), CQL_LOCAL_PORT: String(cql) };
-  const child = startChild(fileURLToPath(new URL('../../infra/dev/index.ts', import.meta.url)), {
-    title: 'npm run dev',
-    args: ['--no-manual', '--fresh', '--devices', '900', '--sensors', '4'],
-    env: { ...process.env, ...ports, DATA_DIR: '.data/images' },
-    onLine: () => {},
-  });
-  const stop = () => child.stop({ withinMs: 15_000 });
-  for (const end = Date.now() + START_MS; Date.now() < end; await sleep(1000)) {
-    const response = await fetch(`${url}/api/v1/latest?limit=100`).catch(() => null);
-    if (!response?.ok || (await response.json()).items.length < 100) continue;
-    await sleep(fill);
-    return { url, stop };
-  }
-  await stop();
-  throw new MillraceError('failed', 'The simulated devices did not send in time. Try: npm run dev');
-}
 
 /** @throws {MillraceError} `failed`: the system does not answer, or has no sensor */
 async function listPictures(url: string): Promise<Picture[]> {

@@ -2,9 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { SETTINGS_GROUPS } from '../../api/features/index.ts';
 import { runCommand } from '../../common/command.ts';
 import { parseFlags } from '../../common/flags.ts';
-import { envExample, settingsPage } from '../../common/settings/documents.ts';
+import { envExample } from '../../common/settings/documents.ts';
 import { kafkaTopics } from './kafka-topics.ts';
-import { tablesPage } from './tables.ts';
 import { webTypeFiles } from './web-types.ts';
 
 const ROOT = new URL('../../', import.meta.url);
@@ -12,8 +11,6 @@ const ROOT = new URL('../../', import.meta.url);
 /** The generated files by path. Tests compare each file with its source. */
 const DOCUMENTS = {
   '.env.example': () => envExample(SETTINGS_GROUPS),
-  'docs/reference/settings.md': () => settingsPage(SETTINGS_GROUPS),
-  'docs/reference/tables.md': tablesPage,
   'docs/reference/kafka-topics.asyncapi.json': kafkaTopics,
   ...webTypeFiles(),
 };
@@ -22,7 +19,7 @@ await runCommand(async () => {
   parseFlags(
     {
       command: 'npm run docs:reference --',
-      help: 'Writes .env.example, the pages of settings and tables, the topics of Kafka, and the types of the dashboard from the code.',
+      help: 'Writes .env.example, the topics of Kafka, and the types of the dashboard from the code.',
       examples: ['npm run docs:reference'],
       flags: {},
     },

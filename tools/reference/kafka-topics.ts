@@ -5,139 +5,105 @@ import { COMPLETED_TOPICS, TOPICS, type TopicKind, topicName } from '../../schem
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
 
+type Property = Record<string, unknown>;
+
 const ID = { type: 'string', format: 'uuid' };
-const NAME = { type: ['string', 'null'] };
 const TIME = { type: 'string', format: 'date-time' };
-const OPTIONAL_TIME = { type: ['string', 'null'], format: 'date-time' };
 const INSTANT = { type: 'integer', description: 'Epoch ms.' };
 
-const record = (kind: string, properties: Record<string, object>) => ({
+/** JSON types by those of Avro. */
+const TYPES: Record<string, string> = { int: 'integer', long: 'integer', double: 'number' };
+
+/** Times are texts in JSON. */
+function propertyOf(type: unknown): Property {
+  if (typeof type === 'string') return { type: TYPES[type] ?? type };
+  if (Array.isArray(type)) {
+    const { type: only, ...rest } = propertyOf(type.find((one) => one !== 'null'));
+    return { type: type[0] === 'null' && type.length > 1 ? [only, 'null'] : only, ...rest };
+  }
+  const { type: kind, items, values, fields = [] } = type as Record<string, never>;
+  if (kind === 'long') return TIME;
+  if (kind === 'array') return { type: 'array', items: propertyOf(items) };
+  if (kind === 'map') return { type: 'object', additionalProperties: propertyOf(values) };
+  return objectOf(propertiesOf(fields));
+}
+
+const propertiesOf = (fields: Array<{ name: string; type: unknown }>) =>
+  Object.fromEntries(fields.map(({ name, type }) => [name, propertyOf(type)]));
+
+const objectOf = (properties: Record<string, Property>): Property => ({
   type: 'object',
   additionalProperties: false,
-  required: ['kind', ...Object.keys(properties)],
-  properties: { kind: { const: kind }, ...properties },
+  required: Object.keys(properties),
+  properties,
 });
 
-const JSON_SCHEMAS = {
-  batch: record('batch', {
-    device_id: ID,
-    device: NAME,
-    bucket: { ...TIME, description: 'The hour of all samples.' },
-    digest: { type: 'string', pattern: '^[0-9a-f]{16}$' },
-    late: { type: 'boolean', description: 'Committed when its hour was closing, or after.' },
-    committed_at: TIME,
+const SAMPLES = {
+  type: 'array',
+  items: {
+    type: 'array',
+    description: 'Epoch ms, and the value.',
+    items: { type: 'number' },
+    minItems: 2,
+    maxItems: 2,
+  },
+};
+
+/** What JSON has otherwise than Avro, or more exactly, by record. */
+const MORE: Record<keyof typeof AVRO_SCHEMAS, Record<string, Property>> = {
+  batch: {
+    bucket: { description: 'The hour of all samples.' },
+    digest: { pattern: '^[0-9a-f]{16}$' },
+    late: { description: 'Committed when its hour was closing, or after.' },
     sensors: {
-      type: 'array',
-      items: {
-        type: 'object',
-        additionalProperties: false,
-        required: ['sensor_id', 'sensor', 'samples'],
-        properties: {
-          sensor_id: ID,
-          sensor: NAME,
-          samples: {
-            type: 'array',
-            items: {
-              type: 'array',
-              description: 'Epoch ms, and the value.',
-              items: { type: 'number' },
-              minItems: 2,
-              maxItems: 2,
-            },
-          },
-        },
-      },
+      items: objectOf({ sensor_id: ID, sensor: { type: ['string', 'null'] }, samples: SAMPLES }),
     },
-  }),
-  sample: record('sample', {
-    device_id: ID,
-    device: NAME,
-    sensor_id: ID,
-    sensor: NAME,
-    ts: INSTANT,
-    value: { type: 'number' },
-  }),
-  latest: record('latest', {
-    device_id: ID,
-    device: NAME,
-    sensor_id: ID,
-    sensor: NAME,
-    type: NAME,
-    unit: NAME,
-    site: NAME,
-    ts: INSTANT,
-    value: { type: 'number' },
-  }),
-  event: record('event', {
-    id: { type: 'string', description: 'The same for each repetition.' },
-    device_id: ID,
-    device: NAME,
+  },
+  sample: { ts: INSTANT },
+  latest: { ts: INSTANT },
+  event: {
+    id: { description: 'The same for each repetition.' },
     event: { enum: ['birth', 'online', 'offline'] },
-    session: { ...TIME, description: 'Start of the session of the device.' },
-    ts: TIME,
-  }),
-  dead_letter: record('dead_letter', {
+    session: { description: 'Start of the session of the device.' },
+  },
+  dead_letter: {
     id: ID,
-    ts: { ...TIME, description: 'When the message was received.' },
-    device: { ...NAME, description: 'As the topic has it; null: several devices are counted together.' },
-    topic: { type: 'string' },
-    codes: { type: 'object', additionalProperties: { type: 'integer' } },
-    refused: {
-      type: ['array', 'null'],
-      items: {
-        type: 'object',
-        additionalProperties: false,
-        required: ['index', 'code', 'path', 'rule'],
-        properties: { index: { type: 'integer' }, code: { type: 'string' }, path: NAME, rule: NAME },
-      },
-    },
-    content_type: NAME,
-    size: { type: ['integer', 'null'], description: 'Bytes of the whole payload.' },
-    payload_base64: { ...NAME, description: 'The first 64 KiB of the payload.' },
-  }),
-  alarm: record('alarm', {
-    id: { type: 'string', description: 'Of the transition, the same for each repetition.' },
+    ts: { description: 'When the message was received.' },
+    device: { description: 'As the topic has it; null: several devices are counted together.' },
+    size: { description: 'Bytes of the whole payload.' },
+    payload_base64: { description: 'The first 64 KiB of the payload.' },
+  },
+  alarm: {
+    id: { description: 'Of the transition, the same for each repetition.' },
     event: { enum: ['opened', 'cleared', 'acknowledged', 'corrected'] },
-    alarm_id: { type: 'string' },
-    rule_id: ID,
-    rule: { type: 'string' },
     severity: { enum: ['info', 'warning', 'critical'] },
-    device_id: ID,
-    device: NAME,
-    sensor_id: ID,
-    sensor: NAME,
-    site: NAME,
-    started_at: TIME,
-    opened_at: TIME,
-    cleared_at: OPTIONAL_TIME,
-    peak: { type: ['number', 'null'] },
     state: { enum: ['open', 'cleared', 'withdrawn'] },
-    seen_late: { type: 'boolean' },
-    acknowledged_at: OPTIONAL_TIME,
-    acknowledged_by: NAME,
-    comment: NAME,
-  }),
-  watermark: record('watermark', {
-    shard: { type: 'integer', description: 'The shard of devices, from 0.' },
-    shards: { type: 'integer', description: 'All shards.' },
+  },
+  watermark: {
+    shard: { description: 'The shard of devices, from 0.' },
+    shards: { description: 'All shards.' },
     until: {
-      ...TIME,
       description: 'All blocks, events, dead letters and alarms of the hours before it are in their topics.',
     },
     topics: {
-      type: 'object',
       description:
         'The same for each topic alone. A topic that is missing stays behind, and the others go on.',
-      additionalProperties: false,
-      required: [...COMPLETED_TOPICS],
-      properties: Object.fromEntries(COMPLETED_TOPICS.map((topic) => [topic, TIME])),
+      ...objectOf(Object.fromEntries(COMPLETED_TOPICS.map((topic) => [topic, TIME]))),
     },
-  }),
+  },
 };
+
+function jsonSchemaOf(record: keyof typeof AVRO_SCHEMAS) {
+  const properties = Object.entries(propertiesOf(AVRO_SCHEMAS[record].fields)).map(([name, property]) => {
+    const more = MORE[record][name] ?? (/^(?:device|sensor|rule)_id$/.test(name) ? ID : {});
+    return [name, more['type'] ? more : { ...property, ...more }];
+  });
+  return objectOf({ kind: { const: record }, ...Object.fromEntries(properties) });
+}
 
 const DEVICE = { ...ID, description: 'The device.' };
 
-const RECORDS: Record<TopicKind, { records: Array<keyof typeof JSON_SCHEMAS>; key: object }> = {
+const RECORDS: Record<TopicKind, { records: Array<keyof typeof AVRO_SCHEMAS>; key: object }> = {
   batches: { records: ['batch', 'sample'], key: DEVICE },
   latest: { records: ['latest'], key: { ...ID, description: 'The sensor.' } },
   events: { records: ['event'], key: DEVICE },
@@ -149,29 +115,21 @@ const RECORDS: Record<TopicKind, { records: Array<keyof typeof JSON_SCHEMAS>; ke
   watermarks: { records: ['watermark'], key: { type: 'string', description: 'The shard of devices.' } },
 };
 
-const HEADERS = {
-  type: 'object',
-  properties: {
-    format: { type: 'string', enum: ['json', 'avro', 'packed'] },
-    digest: { type: 'string', description: 'As hex, the first 8 bytes of SHA-256 over the block.' },
-    bucket: { type: 'string', description: 'Epoch ms.' },
-    late: { type: 'string', enum: ['true', 'false'] },
-    committed_at: { type: 'string', description: 'Epoch ms.' },
-    source: { type: 'string', enum: ['hot', 'completion', 'replay'] },
-  },
-};
+const SOURCE = { type: 'string', enum: ['hot', 'completion', 'replay'] };
 
-const SMALL_HEADERS = {
-  type: 'object',
-  properties: {
-    format: { type: 'string', enum: ['json', 'avro'] },
-    source: HEADERS.properties.source,
-  },
+const HEADERS: Record<string, Property> = {
+  format: { type: 'string', enum: ['json', 'avro', 'packed'] },
+  digest: { type: 'string', description: 'As hex, the first 8 bytes of SHA-256 over the block.' },
+  bucket: { type: 'string', description: 'Epoch ms.' },
+  late: { type: 'string', enum: ['true', 'false'] },
+  committed_at: { type: 'string', description: 'Epoch ms.' },
+  source: SOURCE,
 };
 
 function headersOf(kind: TopicKind) {
-  if (kind === 'batches') return { headers: HEADERS };
-  return kind === 'latest' || kind === 'watermarks' ? {} : { headers: SMALL_HEADERS };
+  if (kind === 'latest' || kind === 'watermarks') return {};
+  const small = { format: { type: 'string', enum: ['json', 'avro'] }, source: SOURCE };
+  return { headers: { type: 'object', properties: kind === 'batches' ? HEADERS : small } };
 }
 
 function messagesOf(kind: TopicKind) {
@@ -179,7 +137,7 @@ function messagesOf(kind: TopicKind) {
   const headers = headersOf(kind);
   const bindings = { kafka: { key, bindingVersion: '0.5.0' } };
   const messages = records.flatMap((name) => [
-    [`${name}Json`, { contentType: 'application/json', payload: JSON_SCHEMAS[name], ...headers, bindings }],
+    [`${name}Json`, { contentType: 'application/json', payload: jsonSchemaOf(name), ...headers, bindings }],
     [
       `${name}Avro`,
       {

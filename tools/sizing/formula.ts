@@ -2,6 +2,7 @@ import { type Fleet, ratesOf, tablesOf } from '../../schema/sizes.ts';
 import { windowFor } from '../../schema/time-window.ts';
 
 const BENCH = '[benchmarks](benchmarks.md), 2026-11-26';
+const OLDER_BENCH = 'a part that the bench no longer has, 2026-11-26';
 
 /** A measurement or another project states the numbers. */
 const constant = <V extends Record<string, number>>(label: string, values: V, source: string = BENCH) => ({
@@ -15,7 +16,11 @@ export const CONSTANTS = {
   ingest: constant('CPU of ingest, µs', { message: 91, sensor: 3.4, sample: 0.5 }),
   database: constant('CPU of the database, µs', { message: 109, sensor: 2.2, sample: 0.69 }),
   broker: constant('CPU of Mosquitto, µs', { message: 27, sensor: 0, sample: 0.095 }),
-  packing: constant('hours of sensors that a process packs in a second', { alone: 222, loaded: 57.5 }),
+  packing: constant(
+    'hours of sensors that a process packs in a second',
+    { alone: 222, loaded: 57.5 },
+    OLDER_BENCH,
+  ),
   decimals: constant('disk / calculated, decimals', { messages: 0.56, history: 0.89, statistics: 0.5 }),
   full: constant('disk / calculated, full doubles', { messages: 0.97, history: 4.9, statistics: 0.75 }),
   busy: constant('share in use at most', { cores: 0.5, disks: 0.7 }, 'our choice'),
@@ -112,24 +117,16 @@ export function needsOf({ fleet, signal, replication, node }: Plan) {
   };
 }
 
-/** Such as `48 kB`, `1.7 TB`. */
-export function bytesText(bytes: number): string {
-  const prefixes = ['', 'k', 'M', 'G', 'T', 'P', 'E'];
-  let [rest, power] = [bytes, 0];
-  for (; rest >= 1000 && power < prefixes.length - 1; power++) rest /= 1000;
-  return `${short(rest)} ${prefixes[power]}B`;
-}
+const powerOf = (number: number) => Math.max(0, Math.floor(Math.log10(number) / 3));
 
-/** Such as `960`, `17 thousand`, `2.6 billion`. */
+/** Such as `48 kB`, `1.7 TB`. */
+export const bytesText = (bytes: number): string =>
+  `${short(bytes / 1000 ** powerOf(bytes))} ${['', 'k', 'M', 'G', 'T', 'P', 'E'][powerOf(bytes)]}B`;
+
+/** Such as `960`, `9,600`, `17 thousand`, `2.6 billion`. */
 export function countText(count: number): string {
-  const words = [
-    [1e12, ' trillion'],
-    [1e9, ' billion'],
-    [1e6, ' million'],
-    [1e4, ' thousand'],
-  ] as const;
-  const [from, word] = words.find(([least]) => count >= least) ?? [1, ''];
-  return `${short(count / (from === 1e4 ? 1e3 : from))}${word}`;
+  const power = count < 1e4 ? 0 : powerOf(count);
+  return `${short(count / 1000 ** power)}${['', ' thousand', ' million', ' billion', ' trillion'][power]}`;
 }
 
 /** Two digits, or a whole number. */

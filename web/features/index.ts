@@ -6,7 +6,6 @@ import { changesFeature } from './changes/index.ts';
 import { compareFeature } from './compare/index.ts';
 import { credentialsFeature } from './credentials/index.ts';
 import { deadLettersFeature } from './dead-letters/index.ts';
-import { downloadsFeature } from './downloads/index.ts';
 import { exportFeature } from './export/index.ts';
 import { firstStepsFeature } from './first-steps/index.ts';
 import { importFeature } from './import/index.ts';
@@ -26,7 +25,6 @@ export const FEATURES: Feature[] = [
   annotationsFeature,
   baselinesFeature,
   exportFeature,
-  downloadsFeature,
   retireFeature,
   searchFeature,
   thresholdsFeature,

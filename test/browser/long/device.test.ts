@@ -67,29 +67,6 @@ test('Device page: opened: sensors, state and site are shown, and a new value ap
   await dashboard.rows().filter({ hasText: 'brood' }).getByText('41.25').waitFor();
 });
 
-test('Device page: opened: each sensor row shows a sparkline of recent values', async () => {
-  await dashboard.visit('/devices/hive-3');
-  await dashboard.untilRows(SENSORS.length);
-  const lines = dashboard.page.locator('table.sensors .sparkline-line');
-  await until(async () => (await lines.count()) === SENSORS.length, { what: 'lines' });
-});
-
-test('Device page: a sensor sent a single value: its recent values are requested only once', async () => {
-  await dashboard.announce('hive-10', { sensors: [{ sensor_id: 'rain' }] });
-  await dashboard.publish('hive-10', { sensor_id: 'rain', ts: Date.now() - 1000, value: 1 });
-  let asked = 0;
-  let reads = 0;
-  dashboard.page.on('request', (request) => {
-    const { pathname, searchParams } = new URL(request.url());
-    if (pathname === '/api/v1/devices/hive-10') reads++;
-    if (pathname.endsWith('/measurements') && searchParams.get('limit') === '60') asked++;
-  });
-  await dashboard.visit('/devices/hive-10');
-  await dashboard.untilRows(1);
-  await until(() => reads > 2, { withinMs: 60_000, what: 'the device, read again twice' });
-  expect(asked).toBe(1);
-});
-
 describe('Signals', () => {
   const charts = () => dashboard.page.locator('.signal .chart');
   const words = () => dashboard.page.locator('.signal-text');
@@ -157,42 +134,6 @@ describe('Signals', () => {
     await dashboard.visit('/devices/hive-1?range=10m');
     await untilDrawn();
     await legend.waitFor({ state: 'detached' });
-  });
-
-  test('Device charts: keyboard only: keys move the cursor from event to event and zoom; Back restores the range', async () => {
-    await dashboard.visit('/devices/hive-1?range=1h');
-    await untilDrawn();
-    // The arrow keys move from event to event: online 11 minutes ago, offline 14 minutes ago.
-    const band = charts().first();
-    await until(
-      async () => {
-        await band.press('End');
-        return (await textOf(words().first())).includes('Birth, then online');
-      },
-      { what: 'its return' },
-    );
-    await band.press('ArrowLeft');
-    await until(async () => (await textOf(words().first())).includes('Offline, after 16 min'), {
-      what: 'its end',
-    });
-    expect(await wordsOf('scale')).toMatch(/scale\s*\d\d\.\d+ kg\s*$/);
-    await charts().nth(1).press('-');
-    await until(async () => !dashboard.page.url().endsWith('range=1h'), {
-      what: 'another range in the address',
-    });
-    await dashboard.page.goBack();
-    await dashboard.page
-      .getByRole('radio', { name: '1 h', exact: true })
-      .and(dashboard.page.locator(':checked'))
-      .waitFor();
-  });
-
-  test('Device charts: a new sample arrives: the live chart of the sensor shows the new value', async () => {
-    await recorded.goOn(dashboard, 'hive-2');
-    await dashboard.visit('/devices/hive-2?range=5m');
-    await untilDrawn();
-    await dashboard.publish('hive-2', { sensor_id: 'air', ts: Date.now(), value: 99.5 });
-    await until(async () => (await wordsOf('air')).includes('99.5'), { what: 'the value' });
   });
 
   test('Device charts: 60 sensors: 12 charts until the user asks for more; charts out of sight request no data', async () => {
@@ -319,72 +260,6 @@ describe('Retirement', () => {
     await page.getByRole('button', { name: 'Dismiss' }).press('Enter');
     await page.getByText('hive 7 is retired.').waitFor({ state: 'detached' });
   });
-
-  test('Device retirement: the API answers 503: the dialog shows the problem, and a second click retires the device', async () => {
-    await dashboard.announce('hive-6', { sensors: [] });
-    await dashboard.visit('/devices/hive-6');
-    const unavailable = {
-      type: 'about:blank',
-      title: 'Service Unavailable',
-      status: 503,
-      code: 'unavailable',
-      detail: '-',
-    };
-    let refuse = true;
-    await dashboard.page.route('**/api/v1/devices/*', (route) => {
-      if (route.request().method() !== 'DELETE' || !refuse) return route.continue();
-      const body = JSON.stringify(unavailable);
-      return route.fulfill({ status: 503, contentType: 'application/problem+json', body });
-    });
-    dashboard.expectComplaints(/status of 503/);
-    await dashboard.page.getByRole('button', { name: 'Retire…' }).click();
-    await dialog().getByRole('button', { name: 'Continue' }).click();
-    await dialog().getByRole('textbox').fill('hive-6');
-    await dialog().getByRole('button', { name: 'Retire', exact: true }).click();
-    await dialog().getByRole('alert').getByText('do it again to finish it').waitFor();
-    refuse = false;
-    await dialog().getByRole('button', { name: 'Retire', exact: true }).click();
-    await dashboard.page.getByText('hive-6 is retired.').waitFor();
-  });
-});
-
-test('Device page: unknown device: a message with links is shown until the first value of the device arrives over MQTT', async () => {
-  dashboard.expectComplaints(/status of 404/);
-  await dashboard.visit('/devices/hive');
-  const alert = dashboard.page.getByRole('alert');
-  await alert.getByText('There is no device “hive”').waitFor();
-  await dashboard.page.getByText('Live', { exact: true }).waitFor();
-  await dashboard.lookAt('device-missing');
-  expect(await alert.getByRole('link', { name: 'To the fleet' }).getAttribute('href')).toBe('/');
-  expect(await alert.getByRole('link', { name: 'Search' }).getAttribute('href')).toBe(
-    '/?show=devices&name=hive',
-  );
-  await dashboard.publish('hive', { sensor_id: 'brood', ts: Date.now(), value: 35 });
-  await dashboard.untilRows(1);
-});
-
-test.each([320, 390, 720, 2560])(
-  'Device page: screen %d pixels wide: nothing is wider than the screen',
-  async (width) => {
-    await dashboard.page.setViewportSize({ width, height: 800 });
-    await dashboard.visit('/devices/hive-1?range=1h');
-    await dashboard.untilRows(SENSORS.length);
-    await until(async () => (await events()).length > 4, { what: 'events' });
-    const overflow = await dashboard.page.evaluate(
-      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-    );
-    expect(overflow).toBeLessThanOrEqual(0);
-  },
-);
-
-test('Device page: light theme, dark theme and phone screen: no violation of accessibility rules', async () => {
-  await dashboard.visit('/devices/hive-1?range=1h');
-  await dashboard.untilRows(SENSORS.length);
-  await until(async () => (await events()).length > 4, { what: 'events' });
-  await dashboard.lookAt('device-full');
-  await dashboard.page.getByRole('button', { name: 'Retire…' }).click();
-  await dialog().getByRole('button', { name: 'Continue' }).waitFor();
-  await dashboard.lookAt('device-retire');
 });
 
 test('Device and sensor labels: sent in a birth message: shown below the names on device page, sensor page and device list', async () => {

@@ -51,40 +51,6 @@ describe('Devices', () => {
     expect([...first, ...(await names())]).toEqual(byName([...first, ...(await names())]));
   });
 
-  test('Device list: filters for state, site and part of a name: rows match, and the address keeps the filters', async () => {
-    await dashboard.visit('/?show=devices');
-    await dashboard.page.getByText('Offline 8', { exact: true }).click();
-    await untilDevices(DEVICES / 5);
-    expect(new Set(await rows().locator('.state').allTextContents())).toEqual(new Set(['Offline']));
-    await dashboard.page.getByLabel('Site', { exact: true }).fill('Barn');
-    await dashboard.page.keyboard.press('Enter');
-    await untilDevices(3);
-    expect(await names()).toEqual(['collar-5', 'collar-20', 'collar-35']);
-    await dashboard.page.getByLabel('Name', { exact: true }).fill('lar-3');
-    await untilDevices(1);
-    expect(new URL(dashboard.page.url()).search).toBe('?show=devices&state=offline&site=Barn&name=lar-3');
-    await dashboard.page.reload();
-    await untilDevices(1);
-
-    await dashboard.page.getByLabel('Name', { exact: true }).fill('nobody');
-    await dashboard.page.getByRole('heading', { name: 'No device matches' }).waitFor();
-    await dashboard.page.getByRole('link', { name: 'Show all devices' }).click();
-    await untilDevices(PAGE_ROWS);
-  });
-
-  test('Device list: opened by its address or by a link: the table is at the top of the window, and has the focus', async () => {
-    const { page } = dashboard;
-    const list = page.getByRole('region', { name: 'Devices', exact: true });
-    const top = () => list.evaluate((element) => element.getBoundingClientRect().top);
-    await dashboard.visit('/?show=devices');
-    await untilDevices(PAGE_ROWS);
-    await dashboard.untilFocused(list);
-    await until(async () => (await top()) < 200, { what: 'the table at the top' });
-    await dashboard.visit('/');
-    await page.getByRole('link', { name: 'Devices', exact: true }).click();
-    await dashboard.untilFocused(list);
-  });
-
   test('Device list: click or Enter on a column head: devices of all pages are sorted by that column', async () => {
     await dashboard.visit('/?show=devices');
     await untilDevices(PAGE_ROWS);
@@ -124,17 +90,6 @@ describe('Devices', () => {
     }
   });
 
-  test('Device list: a device without a name: its row and the device page show the id and the note no name yet', async () => {
-    const id = '0b0e4b5e-6f0f-4a39-9d55-1f0e7c1c2d3e';
-    await dashboard.announce(id, { name: undefined, site: 'Loft', sensors: [{ sensor_id: 'neck' }] });
-    await dashboard.visit('/?show=devices&site=Loft');
-    await untilDevices(1);
-    expect(await rows().locator('th').textContent()).toMatch(new RegExp(`${id}\\s+no name yet`));
-    await rows().locator('a.row-link').click();
-    await dashboard.page.getByRole('heading', { name: id, level: 1 }).waitFor();
-    await dashboard.page.locator('.facts').getByText('no name yet').waitFor();
-  });
-
   test('Device list: a device goes offline: its row shows Offline without a reload, and links to the device page', async () => {
     await dashboard.visit('/?show=devices&name=collar-12');
     await untilDevices(1);
@@ -144,11 +99,5 @@ describe('Devices', () => {
     await until(async () => (await rows().locator('.state').textContent()) === 'Offline');
     await rows().locator('a.row-link').press('Enter');
     await dashboard.page.getByRole('heading', { name: 'collar-12', level: 1 }).waitFor();
-  });
-
-  test('Device list: light theme, dark theme and phone screen: no violation of accessibility rules', async () => {
-    await dashboard.visit('/?show=devices');
-    await untilDevices(PAGE_ROWS);
-    await dashboard.lookAt('devices');
   });
 });

@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { test } from '@jest/globals';
 import type { Locator } from 'playwright-core';
 import { writeHeartbeats } from '../../support/processes/other-processes.ts';
 import { publishSmallFleet, SENSORS } from '../../support/simulator/small-fleet.ts';
@@ -59,53 +59,6 @@ test('Pipeline page: a device publishes, then stops: the rate of stored samples 
   await until(async () => (await figure('ingest', 'Stored')) === 0, { what: 'standstill' });
 });
 
-/** Time limit of several intervals of 15 s: on a busy machine, a second may pass without a sample. */
-const QUARTERS_MS = 120_000;
-
-/**
- * Publishes until there are samples around the start of a 15 s interval.
- * The table shows the first moment of each interval, by the clock of the page, which may be 1 s off.
- */
-async function publishAcrossQuarter() {
-  const stop = keepPublishing();
-  try {
-    await until(
-      async () => {
-        const { items }: { items: Array<{ ts: string; samples_per_s: number }> } =
-          await dashboard.system.get('/pipeline/recent');
-        const quarters = items.map(({ ts }) => Math.floor(Date.parse(ts) / 15_000));
-        return items.some(
-          (_, index) =>
-            index >= 2 &&
-            index + 2 < items.length &&
-            quarters[index] !== quarters[index - 1] &&
-            items.slice(index - 2, index + 3).every(({ samples_per_s: rate }) => rate > 0),
-        );
-      },
-      { withinMs: QUARTERS_MS, what: 'rates about the beginning of a quarter of a minute' },
-    );
-  } finally {
-    await stop();
-  }
-}
-
-test('Pipeline page: opened after samples arrived: chart and table show the sample rate of the last minutes at once', async () => {
-  await publishAcrossQuarter();
-  await dashboard.visit('/pipeline');
-  const samples = dashboard.page.getByRole('region', { name: 'Samples' });
-  await until(async () => (await dashboard.paintedColors('.strip canvas')) > 20, {
-    what: 'a chart that is drawn',
-  });
-  await samples.getByText('The same as a table').press('Enter');
-  const rates = samples.getByRole('table', { name: 'Samples, newest first' }).locator('tbody .number');
-  await until(
-    async () => (await rates.allTextContents()).some((text) => Number(text.replaceAll(',', '')) > 0),
-    {
-      what: 'the rate of before',
-    },
-  );
-});
-
 test('Pipeline page: measurements are refused, and a process sends no heartbeat: a message is shown for each problem', async () => {
   await writeHeartbeats(dashboard.system, { silentMs: 120_000 });
   await dashboard.visit('/pipeline');
@@ -129,36 +82,4 @@ test('Pipeline page: measurements are refused, and a process sends no heartbeat:
     clearInterval(refusing);
   }
   await dashboard.page.getByRole('heading', { name: 'Dead letters', level: 1 }).waitFor();
-});
-
-test('Pipeline page: packing of full hours: the page shows until when hours are packed, and the lag', async () => {
-  await dashboard.visit('/pipeline');
-  const packing = dashboard.page.getByRole('region', { name: 'Packing' });
-  await packing
-    .filter({
-      hasText: /Packed until \d{4}-\d\d-\d\d \d\d:00 UTC, \d+ h behind the newest hour that may be packed/,
-    })
-    .waitFor();
-});
-
-test('Pipeline page: light theme, dark theme and phone screen: no violation of accessibility rules, no table cell cut off', async () => {
-  await writeHeartbeats(dashboard.system);
-  const stop = keepPublishing();
-  try {
-    await dashboard.visit('/pipeline');
-    await until(async () => (await figure('ingest', 'Stored')) > 0, { what: 'a rate' });
-    await until(async () => (await dashboard.paintedColors('.strip canvas')) > 20, {
-      what: 'a chart that is drawn',
-    });
-    await dashboard.lookAt('pipeline');
-    await dashboard.page.setViewportSize({ width: 1200, height: 900 });
-    const cut = await dashboard.page.evaluate(() =>
-      [...document.querySelectorAll('.scrolls, .processes th, .processes td')]
-        .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
-        .map(({ textContent }) => textContent),
-    );
-    expect(cut).toEqual([]);
-  } finally {
-    await stop();
-  }
 });

@@ -1,5 +1,3 @@
-import { readFile } from 'node:fs/promises';
-
 import { describe, expect, test } from '@jest/globals';
 import { FURNACE, publishFurnace, publishNewest } from '../../support/payloads/varied-sensors.ts';
 import { until } from '../../support/until.ts';
@@ -66,27 +64,6 @@ const picture = (): Promise<string> =>
 const samplesSaid = async (): Promise<number> =>
   Number(/Samples\s*([\d,]+)/.exec(await textOf('.range-figures'))?.[1]?.replaceAll(',', '') ?? Number.NaN);
 
-test.each([
-  ['core', '1m'],
-  ['core', '1d'],
-  ['core', '30d'],
-  ['core', '1y'],
-  ['vibration', '5m'],
-  ['meter', '30d'],
-  ['valve', '1h'],
-  ['clock-drift', '15m'],
-  ['counter', '15m'],
-])(
-  'Sensor page: sensor %s, range %s, both color themes and phone screen: no violation of accessibility rules',
-  async (sensor, range) => {
-    if (range.endsWith('m')) await publishNewest(dashboard, sensor);
-    await open(sensor, `?range=${range}`);
-    await dashboard.page.locator('.overview-strip').waitFor();
-    await dashboard.page.locator('table.samples tbody tr').first().waitFor();
-    await dashboard.lookAt(`sensor-${sensor}-${range}`);
-  },
-);
-
 describe('Zoom from a year to a minute and back', () => {
   test('Sensor chart: keys plus and minus: eight steps from a year in daily bins to a minute of single samples, and back', async () => {
     await publishNewest(dashboard, 'core');
@@ -150,18 +127,6 @@ describe('Zoom from a year to a minute and back', () => {
     await dashboard.page.locator('.window-bar input[value="1y"]:focus').waitFor({ state: 'attached' });
   });
 
-  test('Sensor chart: Ctrl and mouse wheel on a live range of 5 minutes: the new range is a round 350 seconds', async () => {
-    await open('core', '?range=5m');
-    const [x, y] = (await plot()).at(0.5);
-    await dashboard.page.mouse.move(Number(x), Number(y));
-    await dashboard.page.keyboard.down('Control');
-    await dashboard.page.mouse.wheel(0, 61);
-    await dashboard.page.keyboard.up('Control');
-    await until(() => query().get('range') !== '5m', { what: 'another range' });
-    // 5 min · e^0.1525, rounded by at most 1 %.
-    expect(query().get('range')).toBe('350s');
-  });
-
   test('Sensor chart: touch screen: one finger pans the range, two fingers zoom the range', async () => {
     await open('core', '?range=1d');
     const { at } = await plot();
@@ -186,18 +151,6 @@ describe('Zoom from a year to a minute and back', () => {
     await touch('touchEnd');
     await until(() => fixedLength() < 0.35 * DAY && fixedLength() > 0.15 * DAY, { what: 'a quarter of it' });
   });
-
-  test('Sensor chart: click on the overview strip of all stored data: the chart moves to that time', async () => {
-    await open('core', '?range=1d');
-    const strip = dashboard.page.locator('.overview-strip');
-    await strip.waitFor();
-    const box = await strip.boundingBox();
-    await strip.click({ position: { x: Number(box?.width) / 4, y: 10 } });
-    await until(() => fixedLength() === DAY, { what: 'a day of long ago' });
-    const days = (Date.now() - Date.parse(String(query().get('to')))) / DAY;
-    expect(days).toBeGreaterThan(260);
-    expect(days).toBeLessThan(280);
-  });
 });
 
 test('Sensor chart: arrow keys: screen readers announce value and time of the sample at the cursor', async () => {
@@ -220,19 +173,6 @@ test('Sensor chart: arrow keys: screen readers announce value and time of the sa
   await until(async () => (await readout.textContent()) === newest, { what: 'the newest again' });
 });
 
-test('Sensor page: a new highest sample arrives: statistics and first row of the sample table show its value', async () => {
-  await open('core', '?range=6h');
-  await until(async () => (await samplesSaid()) > 0, { what: 'statistics' });
-  const before = await samplesSaid();
-  const ts = Date.now() + 500;
-  await dashboard.publish(FURNACE, { sensor_id: 'core', ts, value: 345.5 });
-  await until(async () => /Highest\s*345\.50/.test(await textOf('.range-figures')), {
-    what: 'the new highest',
-  });
-  expect(await samplesSaid()).toBeGreaterThanOrEqual(before);
-  await dashboard.page.locator('table.samples tbody tr').first().getByText('345.50').waitFor();
-});
-
 test('Sample table: 60 samples: three pages by Next, Previous and First; Oldest first reverses the order', async () => {
   const to = Math.floor(Date.now() / MINUTE) * MINUTE - DAY;
   await open('core', `?from=${to - 60 * MINUTE}&to=${to}`);
@@ -253,65 +193,6 @@ test('Sample table: 60 samples: three pages by Next, Previous and First; Oldest 
     what: 'the oldest',
   });
 });
-
-test('Sample table: double click on Next: the table moves from page 1 to page 2, not to page 3', async () => {
-  let release = () => {};
-  const released = new Promise((resolve) => {
-    release = () => resolve(null);
-  });
-  await dashboard.page.route(/\/measurements\?.*cursor=/, async (route) => {
-    await released;
-    await route.continue();
-  });
-  const to = Math.floor(Date.now() / MINUTE) * MINUTE - DAY;
-  await open('core', `?from=${to - 60 * MINUTE}&to=${to}`);
-  await dashboard.page.getByText('25 samples on page 1').waitFor();
-  await dashboard.page.getByRole('button', { name: 'Next' }).dblclick();
-  await dashboard.page.getByText('25 samples on page 2').waitFor();
-  release();
-  await dashboard.page.getByRole('button', { name: 'Next', disabled: false }).click();
-  await dashboard.page.getByText('10 samples on page 3').waitFor();
-});
-
-test('Sample table: the API refuses an invalid page cursor: a message is shown, and Try again leads to the first page', async () => {
-  dashboard.expectComplaints(/400/);
-  await dashboard.page.route(/\/measurements\?.*cursor=/, (route) =>
-    route.continue({
-      url: route
-        .request()
-        .url()
-        .replace(/cursor=[^&]+/, 'cursor=old'),
-    }),
-  );
-  const to = Math.floor(Date.now() / MINUTE) * MINUTE - DAY;
-  await open('core', `?from=${to - 60 * MINUTE}&to=${to}`);
-  await dashboard.page.getByRole('button', { name: 'Next' }).click();
-  await dashboard.page.getByRole('heading', { name: 'This page is no longer valid' }).waitFor();
-  await dashboard.page.getByRole('button', { name: 'Try again' }).click();
-  await dashboard.page.getByText('25 samples on page 1').waitFor();
-});
-
-test.each([
-  ['CSV', 'csv', (line: string) => Number(line.split(',')[1])],
-  ['NDJSON', 'ndjson', (line: string) => JSON.parse(line).value],
-])(
-  'Sample download as %s: the downloaded file holds all 600 samples of the chosen range',
-  async (label, extension, read) => {
-    const to = Math.floor(Date.now() / MINUTE) * MINUTE - DAY;
-    await open('core', `?from=${to - 600 * MINUTE}&to=${to}`);
-    const [download] = await Promise.all([
-      dashboard.page.waitForEvent('download'),
-      dashboard.page.getByRole('link', { name: label, exact: true }).click(),
-    ]);
-    expect(download.suggestedFilename()).toBe(`${FURNACE}_core.${extension}`);
-    const lines = (await readFile(await download.path(), 'utf8'))
-      .split('\n')
-      .filter((line) => /\d/.test(line));
-    expect(lines).toHaveLength(600);
-    expect(lines.map(read).every((value) => value > 150 && value < 300)).toBe(true);
-    await until(async () => (await samplesSaid()) === 600, { what: 'the same number on the page' });
-  },
-);
 
 describe('Thresholds', () => {
   test('Chart thresholds: typed by the user: drawn as lines, samples beyond are counted, and the sensor keeps the thresholds', async () => {
@@ -354,15 +235,6 @@ describe('Thresholds', () => {
     await dashboard.page.getByLabel('Low', { exact: true }).and(dashboard.page.locator(':focus')).waitFor();
     await until(() => !query().has('high') && !query().has('low'), { what: 'a clear address' });
     await until(async () => (await picture()) === plain, { what: 'a chart without lines' });
-  });
-
-  test('Chart thresholds: address with a high threshold is opened: samples above the threshold are counted', async () => {
-    await open('core', '?range=1y&high=240');
-    await dashboard.page.getByText(/\d+ of \d+ points above high/).waitFor();
-    await until(async () => (await dashboard.page.getByLabel('High').inputValue()) === '240', {
-      what: 'the typed line',
-    });
-    await dashboard.lookAt('sensor-thresholds');
   });
 });
 

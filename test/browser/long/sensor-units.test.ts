@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { FURNACE, GAP_DAYS, publishFurnace, publishNewest } from '../../support/payloads/varied-sensors.ts';
+import { FURNACE, publishFurnace, publishNewest } from '../../support/payloads/varied-sensors.ts';
 import { until } from '../../support/until.ts';
 import { useDashboard } from '../../support/web/dashboard.ts';
 
@@ -70,18 +70,6 @@ test('Sensor chart: counter, and the choice Rate: the average rate is shown, and
   });
 });
 
-test('Sensor chart: cursor in a gap between samples: the text at the cursor is no sample here', async () => {
-  await open('core', '?range=1y');
-  await until(async () => (await dashboard.paintedColors('.chart canvas')) > 20, { what: 'a painted chart' });
-  const box = await dashboard.page.locator('.chart .u-over').boundingBox();
-  if (!box) throw new Error('no plot');
-  const middle = (GAP_DAYS.from + GAP_DAYS.to) / 2;
-  await dashboard.page.mouse.move(box.x + box.width * (1 - middle / 365), box.y + box.height / 2);
-  await dashboard.page.locator('.readout', { hasText: 'no sample here' }).waitFor();
-  await dashboard.page.mouse.move(box.x + box.width * 0.95, box.y + box.height / 2);
-  await dashboard.page.locator('.readout', { hasText: '°C' }).waitFor();
-});
-
 test('Sensor page: range of a year in Europe/Berlin: daily bins begin at local midnight, in winter and in summer time', async () => {
   await dashboard.open({ timezoneId: 'Europe/Berlin' });
   await open('core', '?range=1y');
@@ -107,36 +95,4 @@ test('Sensor page: range of a year in Europe/Berlin: daily bins begin at local m
     { what: 'rows on the other side of a clock change' },
   );
   expect(await others.first().textContent()).toMatch(/^ UTC\+[12]$/);
-});
-
-test('Sensor chart: overview strip of all stored data: left and right edges align with those of the chart', async () => {
-  await publishNewest(dashboard, 'counter');
-  await open('counter', '?range=5m');
-  const [plot, strip] = await Promise.all(
-    ['.chart .u-over', '.overview-strip'].map((locator) => dashboard.page.locator(locator).boundingBox()),
-  );
-  expect(Math.abs(Number(plot?.x) - Number(strip?.x))).toBeLessThanOrEqual(1);
-  expect(Math.abs(Number(plot?.width) - Number(strip?.width))).toBeLessThanOrEqual(2);
-});
-
-test('Printed sensor page: dark theme on screen: light theme on paper, nothing wider than the paper, no buttons', async () => {
-  await dashboard.page.emulateMedia({ colorScheme: 'dark', media: 'print' });
-  await dashboard.page.setViewportSize({ width: 720, height: 1000 });
-  await open('core', '?range=1d');
-  expect(await dashboard.page.getByRole('button').count()).toBe(0);
-  expect(await dashboard.page.locator('header').isVisible()).toBe(false);
-  const chart = await dashboard.page.locator('.chart canvas').boundingBox();
-  expect(Number(chart?.x) + Number(chart?.width)).toBeLessThanOrEqual(720);
-  const table = await dashboard.page.locator('table.samples').boundingBox();
-  expect(Number(table?.x) + Number(table?.width)).toBeLessThanOrEqual(720);
-  const ink = await dashboard.page.evaluate(() => getComputedStyle(document.documentElement).colorScheme);
-  expect(ink).toBe('light');
-});
-
-test('Time zone: the browser runs in UTC: the header offers no choice between local time and UTC', async () => {
-  await dashboard.open({ timezoneId: 'UTC' });
-  await open('core', '?range=1h');
-  await dashboard.openDisplayMenu();
-  await dashboard.page.getByRole('radio', { name: 'Dark' }).waitFor();
-  expect(await dashboard.page.getByRole('radio', { name: 'UTC' }).count()).toBe(0);
 });

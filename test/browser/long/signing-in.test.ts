@@ -66,25 +66,6 @@ test('Sign-in page: a device page is opened without a session: a token is requir
   expect(left).not.toMatch(/token|session/);
 });
 
-test('Sign-in page: the API does not answer: a message and a mark in the page title are shown until recovery', async () => {
-  const gate = await startGate(dashboard.system.httpUrl);
-  afterwards(() => gate.stop());
-  await dashboard.page.goto(gate.url);
-  await heading('Sign in').waitFor();
-  const verdict = () => dashboard.page.locator('.sign-in .verdict-line');
-  await until(async () => (await dashboard.page.title()) === 'Sign in · Millrace', { what: 'a calm title' });
-  expect(await verdict().count()).toBe(0);
-  dashboard.expectComplaints(/net::ERR_/);
-  gate.cut('refuse');
-  await verdict().getByText('The API does not answer.').waitFor();
-  await until(async () => (await dashboard.page.title()) === '(!) Sign in · Millrace', {
-    what: 'a title with a sign',
-  });
-  await dashboard.lookAt('sign-in-no-answer');
-  await gate.open();
-  await verdict().waitFor({ state: 'detached' });
-});
-
 test('Sign-out: the user signs out on the fleet page: the sign-in page is shown, and the API answers 401', async () => {
   dashboard.expectComplaints(REFUSED);
   await dashboard.visit('/');
@@ -114,37 +95,6 @@ test('Sign-out and sign-in: two tabs are open: the other tab follows', async () 
   await other.keyboard.press('Enter');
   await heading('boiler').waitFor();
   await untilLive();
-});
-
-/** Signs in, and imports a file. */
-async function startImport() {
-  const { page } = dashboard;
-  await dashboard.visit('/import');
-  await signIn(ADMIN);
-  const buffer = Buffer.from('ts,temperature\n2026-11-21T00:00:00Z,1\n');
-  await page.locator('input[type=file]').setInputFiles({ name: 'old.csv', mimeType: 'text/csv', buffer });
-  await page.getByLabel('Device', { exact: true }).fill('old-logger');
-  await page.getByRole('button', { name: 'Import', exact: true }).click();
-}
-
-test('Sign-out: an import is running: no further piece is imported, and the import page of the next user is empty', async () => {
-  const { page } = dashboard;
-  dashboard.expectComplaints(REFUSED);
-  let pieces = 0;
-  // The API never answers a piece of the import.
-  await page.route('**/api/v1/import?*', () => void pieces++);
-  await startImport();
-  await page.getByRole('progressbar', { name: 'Share of the file' }).waitFor();
-  await until(async () => pieces === 1, { what: 'the piece' });
-  await page.getByRole('button', { name: 'Sign out' }).click();
-  await heading('Sign in').waitFor();
-
-  await signIn(READER);
-  await heading('Import').waitFor();
-  await page.getByText('Drop a file here, or click to choose one.').waitFor();
-  expect(await page.getByLabel('Device', { exact: true }).inputValue()).toBe('');
-  expect(await page.getByRole('progressbar', { name: 'Share of the file' }).count()).toBe(0);
-  expect(await page.getByText('Stopped: import the file again').count()).toBe(0);
 });
 
 test('Session with the scope read: buttons Retire and Replay, which need the scope admin: disabled, with the reason', async () => {
@@ -190,19 +140,4 @@ test('Session: expired while a device page is open: the page asks for a token, t
   const seen = () => dashboard.page.getByText('77', { exact: true }).count();
   await until(async () => (await seen()) > 0, { what: 'the new value' });
   expect(new URL(dashboard.page.url()).search).toBe('?sort=name');
-});
-
-test('Session: expired during an import: after the next sign-in, the import page shows where the import stopped', async () => {
-  const { page } = dashboard;
-  // The sign-in page reads /readyz, which may answer 503 while the clock moves.
-  dashboard.expectComplaints(/status of 401|status of 503/);
-  await page.route('**/api/v1/import?*', async (route) => {
-    ahead += HOUR_MS;
-    await route.continue();
-  });
-  await startImport();
-  await heading('Sign in').waitFor();
-  await signIn(ADMIN);
-  await page.getByText('0 refused. Stopped: import the file again to go on').waitFor();
-  expect(await page.getByLabel('Device', { exact: true }).inputValue()).toBe('old-logger');
 });

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { ALL_SETTINGS } from '../../../api/features/index.ts';
@@ -43,68 +43,10 @@ test.each(OURS)('Compose service %s: environment: the application accepts every 
   settingsFrom(environment);
 });
 
-test('Compose: number of groups and retention: each process gets the value of .env, or the default of the application', () => {
-  const stored = { LATEST_GROUPS: '128', BATCH_DAYS: '45', HISTORY_DAYS: '730' };
-  for (const name of ['migrate', 'api', 'https']) {
-    for (const setting of Object.keys(stored))
-      expect(environmentOf(name)).toHaveProperty(setting, ALL_SETTINGS[setting]?.fallback);
-    const { retention } = settingsFrom(environmentOf(name, stored));
-    expect(retention).toEqual({ latestGroups: 128, batchDays: 45, historyDays: 730 });
-  }
-});
-
-test('Compose: optional settings in .env: each process that ingests gets the value, or the default if .env has none', () => {
-  const given = {
-    TS_UNIT: 's',
-    LINE_DEVICE_TAGS: 'machine',
-    IMPORT_MAX_BYTES: '2097152',
-    LIVE_TOPICS: 'name',
-    LIVE_RETAIN: 'true',
-    HOME_ASSISTANT_PREFIX: 'homeassistant',
-    ALARM_WEBHOOK_URL: 'http://receiver.example/',
-    ALARM_ALERTMANAGER_URL: 'http://alertmanager:9093',
-    STREAM_KAFKA: 'kafka:9092',
-    STREAM_FORMAT: 'avro',
-    SCHEMA_REGISTRY_URL: 'http://registry:8081',
-    STREAM_EXPLODE: 'true',
-    STREAM_LATEST: 'false',
-    STREAM_TOPIC_PREFIX: 'plant',
-    STREAM_QUEUE_BYTES: '1048576',
-    STREAM_TLS: 'true',
-  };
-  const page = readFileSync('docs/how-to/deploy-with-compose.md', 'utf8');
-  for (const setting of Object.keys(given)) expect(page).toContain(`\`${setting}\``);
-  for (const name of ['api', 'https']) {
-    expect(environmentOf(name, given)).toMatchObject(given);
-    settingsFrom(environmentOf(name, given));
-    for (const setting of Object.keys(given)) {
-      const fallback = setting === 'IMPORT_MAX_BYTES' ? '134217728' : '';
-      expect(environmentOf(name)).toHaveProperty(setting, fallback);
-    }
-  }
-});
-
 test('Compose: MQTT client ids of the processes: differ, so no process takes over the session of another process', () => {
   const ids = stack.services.flatMap(([, { environment }]) => environment?.['MQTT_CLIENT_ID'] ?? []);
   expect(ids).toHaveLength(2);
   expect(new Set(ids).size).toBe(2);
-});
-
-test('Compose service api: settings: one host name for all database nodes, one broker URL, and random tokens', () => {
-  const { cql, mqtt, http } = settingsFrom(environmentOf('api'));
-  expect(cql).toMatchObject({ contactPoints: ['cql'], localDc: 'datacenter1' });
-  expect(mqtt.url).toBe('mqtt://mosquitto:1883');
-  expect(http.apiToken).toMatch(/^[0-9a-f]{48}$/);
-  expect(http.readTokens).toEqual([expect.stringMatching(/^[0-9a-f]{48}$/)]);
-});
-
-test('Compose service https: tokens: equal to the tokens of the service api', () => {
-  const tokensOf = (name: string) => {
-    const { apiToken, readTokens, ingestTokens } = settingsFrom(environmentOf(name)).http;
-    return { apiToken, readTokens, ingestTokens };
-  };
-  expect(tokensOf('https')).toEqual(tokensOf('api'));
-  expect(tokensOf('https').ingestTokens).toHaveLength(1);
 });
 
 test('Compose service https: connections to broker and database: use TLS; without a TLS setting the process refuses to start', () => {

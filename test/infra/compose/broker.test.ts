@@ -108,23 +108,6 @@ test('How-to page for Compose: command that publishes a measurement: the API rec
   expect(await message).toMatch(/"sensor_id":"pressure","ts":"\d{4}-.*Z","value":4.2/);
 });
 
-test('Mosquitto of Compose: the simulator publishes: the API receives births, measurements and status', async () => {
-  const api = await connect(asApi());
-  await api.subscribeAsync(['iot/v1/+/birth', 'iot/v1/+/status', 'iot/v1/+/measurements'], { qos: 1 });
-  const kinds: Set<string | undefined> = new Set();
-  api.on('message', (topic) => kinds.add(topic.split('/')[3]));
-  const { username, password } = asDevice();
-  const env = {
-    ...process.env,
-    MQTT_URL: `mqtt://127.0.0.1:${broker.port}`,
-    MQTT_USERNAME: username,
-    MQTT_PASSWORD: password,
-  };
-  const flags = '--devices 2 --interval 100ms --batch 200ms --duration 1s --seed 1'.split(' ');
-  await promisify(execFile)(process.execPath, ['simulator/index.ts', ...flags], { env });
-  expect([...kinds].sort()).toEqual(['birth', 'measurements', 'status']);
-});
-
 test('Mosquitto of Compose: a device publishes to iot/live: the broker refuses the message', async () => {
   const device = await connect(asDevice());
   const published = device.publishAsync('iot/live/pump', '{}', { qos: 1 });

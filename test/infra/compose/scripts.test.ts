@@ -29,37 +29,6 @@ test('Compose init.sh: second run: no secret file changes; only the owner can re
   expect(statSync(secrets).mode & 0o777).toBe(0o700);
 });
 
-test('Compose init.sh: certificate: valid for the services and the hosts of --host; only the owner can read the authority key', async () => {
-  const other = join(directory, 'other');
-  await run('/bin/sh', ['infra/compose/init.sh', '--host', 'broker.example,192.0.2.7', other]);
-  const checks = [
-    '-verify_hostname cql',
-    '-verify_hostname broker.example',
-    '-verify_ip 192.0.2.7',
-    '-verify_ip ::1',
-  ];
-  for (const check of checks) {
-    const args = [
-      '-purpose',
-      'sslserver',
-      '-x509_strict',
-      '-CAfile',
-      join(other, 'ca.pem'),
-      ...check.split(' '),
-    ];
-    await run('openssl', ['verify', ...args, join(other, 'server.pem')]);
-  }
-  const otherHost = [
-    '-CAfile',
-    join(other, 'ca.pem'),
-    '-verify_hostname',
-    'other.example',
-    join(other, 'server.pem'),
-  ];
-  await expect(run('openssl', ['verify', ...otherHost])).rejects.toThrow(/hostname mismatch/i);
-  expect(statSync(join(other, 'ca.key')).mode & 0o777).toBe(0o600);
-});
-
 test('Compose init.sh: superuser of ScyllaDB: its password hash matches the password that the service roles uses', async () => {
   const superuser = await readYaml(python, join(secrets, 'scylla_superuser.yaml'));
   const hash = superuser.auth_superuser_salted_password;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { BUILDS, useBuilds } from '../../support/kubernetes/build.ts';
 import { find, podOf } from '../../support/kubernetes/resources.ts';
-import { environmentOf, ourWorkloads } from '../../support/kubernetes/workloads.ts';
+import { environmentOf } from '../../support/kubernetes/workloads.ts';
 
 // Checks the certificates that processes trust and present against the certificates that the overlays request.
 
@@ -16,14 +16,6 @@ describe.each(BUILDS.filter((name) => name.startsWith('overlays/')))('Certificat
   const namesIn = (secretName: string): string[] =>
     certificates().find(({ spec }) => spec.secretName === secretName)?.spec.dnsNames ?? [];
   const ingest = () => find(resources(), 'StatefulSet/millrace-ingest');
-
-  test('Kubernetes certificates: signing authority: each certificate has an authority of the same overlay', () => {
-    for (const { spec } of certificates()) {
-      const { spec: issuer } = find(resources(), `Issuer/${spec.issuerRef.name}`);
-      if (!issuer.ca) expect(spec.isCA).toBe(true);
-      else expect(certificates().map(({ spec }) => spec.secretName)).toContain(issuer.ca.secretName);
-    }
-  });
 
   test('Kubernetes certificates: pods: mount only certificates that the overlay requests; HTTPS uses the mounted certificate', () => {
     for (const resource of resources().filter(podOf)) {
@@ -63,38 +55,4 @@ describe.each(BUILDS.filter((name) => name.startsWith('overlays/')))('Certificat
       expect(scheme).toBe(HTTP_TLS_CERT ? 'https' : 'http');
     }
   });
-
-  test('Kubernetes certificates: setting TLS_ELSEWHERE: true only in overlays that connect without TLS', () => {
-    const { TLS_ELSEWHERE = 'false' } = find(resources(), 'ConfigMap/millrace-settings').data;
-    expect(TLS_ELSEWHERE).toBe(/managed|tls/.test(build) ? 'false' : 'true');
-  });
-});
-
-test('Kubernetes overlays/tls: certificates for CQL: the Secret millrace-cql-tls has every file that the settings name', () => {
-  const shown = ourWorkloads(builds)
-    .map((entry) => ({ ...entry, settings: environmentOf(entry.applied, entry.workload) }))
-    .filter(({ settings }) => settings['CQL_TLS_CERT']);
-  expect([...new Set(shown.map(({ where }) => where.split(' ')[0]))]).toEqual(['overlays/tls']);
-  expect(shown).toHaveLength(5);
-  for (const { workload, settings } of shown) {
-    const { volumes, containers } = podOf(workload)?.spec ?? {};
-    const { mountPath } = containers[0].volumeMounts.find(
-      ({ name }: { name: string }) => name === 'authorities',
-    );
-    const { sources } = volumes.find(({ name }: { name: string }) => name === 'authorities').projected;
-    const { secret } = sources.find(
-      (entry: { secret?: { name: string } }) => entry.secret?.name === 'millrace-cql-tls',
-    );
-    const mounted = secret.items.map(({ key, path }: { key: string; path: string }) => [
-      key,
-      `${mountPath}/${path}`,
-    ]);
-    expect(mounted).toEqual([
-      ['ca.crt', settings['CQL_TLS_CA']],
-      ['tls.crt', settings['CQL_TLS_CERT']],
-      ['tls.key', settings['CQL_TLS_KEY']],
-    ]);
-    // Without TLS there is no such Secret, and the pod must start all the same.
-    expect(secret.optional).toBe(true);
-  }
 });

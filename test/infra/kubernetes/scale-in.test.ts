@@ -120,26 +120,3 @@ test('scale-in.sh: the drain job completes after the script has stopped waiting:
   expect([code, readState('mark')]).toEqual([0, '']);
   expect(verbs).not.toContain('delete');
 });
-
-test('scale-in.sh: kubectl scale fails: no process is removed, and the next run removes the last process', async () => {
-  writeState({ failing: 'scale' });
-  expect(await scaleIn()).toMatchObject({
-    code: 1,
-    stderr: expect.stringContaining('nothing was taken away'),
-  });
-  writeState({ failing: '' });
-  expect(await scaleIn()).toMatchObject({ code: 0, drained: 'millrace-ingest-2' });
-});
-
-test('scale-in.sh: an interrupted removal, then scaling out adds the process again: the next run removes the last process', async () => {
-  writeState({ replicas: '5', mark: '2' });
-  expect(await scaleIn()).toMatchObject({ code: 0, drained: 'millrace-ingest-4' });
-});
-
-test('scale-in.sh: --within 15m, a number with a unit: a usage error before any kubectl command', async () => {
-  expect(await scaleIn('--within', '15m')).toMatchObject({
-    code: 2,
-    verbs: [],
-    stderr: expect.stringContaining('15m'),
-  });
-});

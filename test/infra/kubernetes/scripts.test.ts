@@ -10,21 +10,10 @@ import { KUBERNETES } from '../../support/kubernetes/build.ts';
 // Runs the scripts for Kubernetes that work without a cluster.
 
 const run = promisify(execFile);
-const SCRIPTS = readdirSync(KUBERNETES, { encoding: 'utf8', recursive: true }).filter((name) =>
-  name.endsWith('.sh'),
-);
 
 const directory = useDirectory('kubernetes-scripts');
 
 const read = (path: string) => readFileSync(path, 'utf8');
-
-test('Scripts of Kubernetes: shellcheck (Debian: apt-get install shellcheck): finds no problem', async () => {
-  expect(SCRIPTS.length).toBeGreaterThan(3);
-  await run(
-    'shellcheck',
-    SCRIPTS.map((name) => `${KUBERNETES}/${name}`),
-  );
-});
 
 test('Kubernetes secrets/make.sh: run twice: each secret is unique and unchanged, and only the owner can read it', async () => {
   const files = join(directory, 'files');

@@ -42,29 +42,6 @@ test('Kubernetes: secrets of the processes: mounted as files from existing Secre
   }
 });
 
-test('Kubernetes: database roles: the job millrace-roles creates the roles; each process has the user name and password of its role', () => {
-  for (const { workload } of workloads.filter((entry) => entry.workload.metadata.name === 'millrace-roles')) {
-    const flags = containerOf(workload).command;
-    expect(flags).toContain('--migrate-password-file=/run/secrets/millrace/cql_migrate_password');
-    expect(flags).toContain('--serve-password-file=/run/secrets/millrace/cql_serve_password');
-    expect(flags).toContain('--manager-password-file=/run/secrets/millrace/cql_manager_password');
-  }
-  const roleOf = Object.fromEntries(
-    workloads.map(({ workload, applied }) => {
-      const { CQL_USERNAME, CQL_PASSWORD_FILE } = environmentOf(applied, workload);
-      return [workload.metadata.name, [CQL_USERNAME, String(CQL_PASSWORD_FILE).split('/').at(-1)]];
-    }),
-  );
-  expect(roleOf).toEqual({
-    'millrace-roles': ['millrace', 'cql_password'],
-    'millrace-migrate': ['millrace_migrate', 'cql_migrate_password'],
-    'millrace-drain-ORDINAL': ['millrace_serve', 'cql_serve_password'],
-    'millrace-ingest': ['millrace_serve', 'cql_serve_password'],
-    'millrace-http': ['millrace_serve', 'cql_serve_password'],
-    'millrace-sparkplug': ['millrace_serve', 'cql_serve_password'],
-  });
-});
-
 test('Kubernetes secrets: kustomize generator: puts every file that make.sh writes into a Secret', () => {
   const made = builds.secrets.flatMap(({ data }) => Object.values(data));
   for (const name of readdirSync(builds.secretFiles)) {

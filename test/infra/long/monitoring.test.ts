@@ -1,9 +1,13 @@
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { createMetrics } from '../../../api/observability/metrics.ts';
 import { ensurePython, readYaml } from '../../../infra/python/ensure.ts';
+import { useCleanUps } from '../../support/clean-ups.ts';
 import { documentedMetrics } from '../../support/documents/metrics-page.ts';
 import type { Json } from '../../support/json.ts';
 import { logqlErrors } from '../../support/monitoring/logql.ts';
@@ -12,9 +16,10 @@ import { SCYLLA_METRICS } from '../../support/monitoring/scylla-metrics.ts';
 
 // The tools of Prometheus and Alertmanager test the rules. The grammars of their editors parse the expressions.
 
+const afterwards = useCleanUps();
 const run = promisify(execFile);
 const HOME = 'infra/monitoring';
-const RULE_TESTS = 'test/infra/monitoring/alerts.test.yml';
+
 const INSTALLS_MS = 180_000;
 
 type Rule = {
@@ -27,7 +32,14 @@ type Rule = {
 
 let rules: Rule[];
 let logRules: Rule[];
-let ruleTests: { tests: Array<{ alert_rule_test: Array<{ alertname: string; exp_alerts: unknown[] }> }> };
+/** A row of `alerts`: time, alert, and the labels and summary with which it fires. */
+type Case = {
+  name: string;
+  interval?: string;
+  series: Record<string, string>;
+  alerts: Array<[string, string, object?, string?]>;
+};
+let cases: Case[];
 
 beforeAll(async () => {
   const python = await ensurePython({ dataDir: process.env['DATA_DIR'] ?? '.data', onStatus: () => {} });
@@ -39,8 +51,24 @@ beforeAll(async () => {
   };
   rules = await rulesIn(`${HOME}/prometheus/rules`);
   logRules = await rulesIn(`${HOME}/loki/rules/fake`);
-  ruleTests = await readYaml(python, RULE_TESTS);
+  cases = await readYaml(python, 'test/infra/monitoring/alerts.yml');
 }, INSTALLS_MS);
+
+/** @returns the case as promtool reads it */
+const ruleTest = ({ name, interval = '15s', series, alerts }: Case) => ({
+  name,
+  interval,
+  input_series: Object.entries(series).map(([series, values]) => ({ series, values })),
+  alert_rule_test: alerts.map(([at, alert]) => ({
+    eval_time: at,
+    alertname: alert,
+    exp_alerts: alerts.flatMap(([sameAt, name, exp_labels, summary]) => {
+      if (sameAt !== at || name !== alert || !exp_labels) return [];
+      const runbook = `docs/how-to/respond-to-alerts.md#${alert.toLowerCase()}`;
+      return [{ exp_labels, exp_annotations: { summary, runbook } }];
+    }),
+  })),
+});
 
 /** @returns the metrics of Node.js, which are the same in every process */
 const nodeMetrics = (): string[] =>
@@ -80,14 +108,21 @@ describe('Prometheus', () => {
   });
 
   test('Prometheus: test cases of the alerts: each alert fires exactly when its test case expects it', async () => {
-    const { stdout } = await run('promtool', ['test', 'rules', RULE_TESTS]);
+    const rule_files = ['recording', 'alerts'].map((name) => resolve(`${HOME}/prometheus/rules/${name}.yml`));
+    const file = join(await mkdtemp(join(tmpdir(), 'millrace-rules-')), 'tests.json');
+    afterwards(() => rm(dirname(file), { recursive: true }));
+    await writeFile(
+      file,
+      JSON.stringify({ rule_files, evaluation_interval: '15s', tests: cases.map(ruleTest) }),
+    );
+    const { stdout } = await run('promtool', ['test', 'rules', file]);
     expect(stdout).toContain('SUCCESS');
     // promtool computes for a minute on a quiet core, and shares it on a busy machine.
   }, 600_000);
 
   test('Prometheus: test cases of the alerts: each alert has a case where it fires and a case where it does not', () => {
-    const tested = ruleTests.tests.flatMap(({ alert_rule_test }) =>
-      alert_rule_test.map(({ alertname, exp_alerts }) => `${alertname} ${exp_alerts.length > 0}`),
+    const tested = cases.flatMap(({ alerts }) =>
+      alerts.map(([, name, labels]) => `${name} ${labels !== undefined}`),
     );
     const alerts = rules.flatMap(({ alert }) => (alert ? [`${alert} true`, `${alert} false`] : []));
     expect([...new Set(tested)].sort()).toEqual(alerts.sort());
@@ -142,87 +177,6 @@ describe('Monitoring expressions', () => {
     const isUsed = (name: string) =>
       named.has(name) || ['bucket', 'sum', 'count'].some((part) => named.has(`${name}_${part}`));
     expect(documentedMetrics().flatMap(({ name }) => (isUsed(name) ? [] : [name]))).toEqual([]);
-  });
-});
-
-test('Logs of the database: connection from rsyslog to Alloy: only TLS, with a certificate on both sides', () => {
-  const alloy = readFileSync(`${HOME}/alloy/config.alloy`, 'utf8');
-  const listeners = [...alloy.matchAll(/listener \{.*?\n {2}\}/gs)];
-  expect(listeners).toHaveLength(1);
-  for (const [listener] of listeners) {
-    expect(listener).toMatch(/tls_config \{\s+ca_file\s+= ".+"\s+cert_file\s+= ".+"\s+key_file\s+= ".+"/);
-  }
-  const rsyslog = readFileSync(`${HOME}/rsyslog/60-millrace-database.conf`, 'utf8');
-  expect(rsyslog.match(/type="omfwd"/g)).toHaveLength(1);
-  for (const part of ['="gtls"', 'Mode="1"', 'AuthMode="x509/name"', '.CAFile=', '.CertFile=', '.KeyFile=']) {
-    expect(rsyslog).toContain(`StreamDriver${part}`);
-  }
-  // The sender uses the port of the listener.
-  const [, port] = /address {2}= ".*:(\d+)"/.exec(alloy) ?? [];
-  expect(rsyslog).toContain(`port="${port}"`);
-});
-
-describe('Dashboards', () => {
-  test.each(['dashboards', 'measurements/dashboards'])(
-    'Grafana folder %s: each dashboard: its file name is its uid, and each panel has a description',
-    (folder) => {
-      const names = readdirSync(`${HOME}/grafana/${folder}`);
-      expect(dashboards(folder).map(({ uid }) => `${uid}.json`)).toEqual(names);
-      for (const { title, description, tags, panels } of dashboards(folder)) {
-        expect([title, description].every((text) => text.length > 0)).toBe(true);
-        expect(tags).toEqual([folder === 'dashboards' ? 'millrace' : 'millrace-measurements']);
-        const ids = panels.map(({ id }: { id: number }) => id);
-        expect(new Set(ids).size).toBe(ids.length);
-        for (const panel of panels) {
-          expect(panel).toMatchObject({
-            title: expect.stringMatching(/./),
-            description: expect.stringMatching(/./),
-          });
-          const refs = panel.targets.map(({ refId }: { refId: string }) => refId);
-          expect(new Set(refs).size).toBe(refs.length);
-        }
-      }
-    },
-  );
-
-  test('Grafana dashboards of Prometheus: panels: each query uses the selected data source and the selected job', () => {
-    for (const { templating, panels } of dashboards()) {
-      const names = templating.list.map(({ name }: { name: string }) => name);
-      expect(names).toEqual(['datasource', 'job', 'instance']);
-      for (const { datasource, targets } of panels) {
-        expect(datasource).toEqual({ type: 'prometheus', uid: '$datasource' });
-        for (const target of targets) {
-          // A query without its own data source uses that of its panel.
-          expect(target.datasource ?? datasource).toEqual(datasource);
-          // Metrics of the database have a different job label.
-          expect(target.expr).toMatch(/scylla_|job="\$job"/);
-        }
-      }
-    }
-  });
-
-  test('Grafana dashboards of measurements: panels: use the provisioned data source; the how-to page names the dashboard folder', async () => {
-    const python = await ensurePython({ dataDir: process.env['DATA_DIR'] ?? '.data', onStatus: () => {} });
-    const provisioning = `${HOME}/grafana/measurements/provisioning`;
-    const { datasources } = await readYaml(python, `${provisioning}/datasources/millrace-api.yml`);
-    const { providers } = await readYaml(python, `${provisioning}/dashboards/millrace-measurements.yml`);
-    const [{ uid, type }] = datasources;
-    for (const { templating, panels } of dashboards('measurements/dashboards')) {
-      const queried = [...panels, ...templating.list.filter((one: { type: string }) => one.type === 'query')];
-      for (const { datasource } of queried) expect(datasource).toEqual({ type, uid });
-      for (const { targets } of panels) expect(targets[0].datasource ?? { type, uid }).toEqual({ type, uid });
-    }
-    expect(readFileSync('docs/how-to/use-grafana.md', 'utf8')).toContain(providers[0].options.path);
-  });
-
-  test('Grafana dashboards: positions of the panels: no panel covers another panel', () => {
-    for (const { panels } of dashboards()) {
-      const cells = panels.flatMap(
-        ({ gridPos: { x, y, w, h } }: { gridPos: { x: number; y: number; w: number; h: number } }) =>
-          Array.from({ length: w * h }, (_, cell) => `${x + (cell % w)} ${y + Math.floor(cell / w)}`),
-      );
-      expect(new Set(cells).size).toBe(cells.length);
-    }
   });
 });
 

@@ -1,9 +1,6 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { useDirectory } from '../../support/directory.ts';
 import { standIns } from '../../support/operations/stand-ins.ts';
 
 // Runs the scripts of infra/operations with stand-ins for the programs of a node. test/cluster runs them against Cassandra.
@@ -11,7 +8,6 @@ import { standIns } from '../../support/operations/stand-ins.ts';
 const FOLDER = 'infra/operations';
 const SECRET = 'secret-of-the-database';
 
-const directory = useDirectory('operations');
 let nodes: ReturnType<typeof standIns>;
 
 beforeAll(() => {
@@ -39,16 +35,6 @@ const run = (script: string, variables: Record<string, string>) =>
     CQL_PASSWORD: SECRET,
     ...variables,
   });
-
-test('Scripts of infra/operations: shellcheck finds no problem; --help prints the usage', async () => {
-  const scripts = readdirSync(FOLDER).filter((name) => name.endsWith('.sh'));
-  const paths = scripts.map((name) => join(FOLDER, name));
-  await promisify(execFile)('shellcheck', ['--external-sources', ...paths]);
-  for (const path of paths.filter((path) => !path.endsWith('/nodes.sh'))) {
-    const { stdout } = await promisify(execFile)('sh', [path, '--help']);
-    expect(stdout).toContain(`sh ${path} `);
-  }
-});
 
 test.each([
   ['cassandra', '5.0.10', '5.0.10', 'Package: cassandra*\nPin: version 5.0.10\nPin-Priority: 990\n'],
@@ -89,45 +75,10 @@ test('upgrade.sh: a node is down, or the node runs another version: the script s
   expect(other.calls.filter((call) => call === 'nodetool drain')).toHaveLength(1);
 });
 
-test('restore-snapshot.sh: a snapshot: every node imports each table, after the keyspace has a schema and no process', async () => {
-  const snapshot = join(directory, 'iot', 'device-0123', 'snapshots', 't1');
-  mkdirSync(snapshot, { recursive: true });
-  writeFileSync(join(snapshot, 'nb-1-big-Data.db'), '');
-  const variables = { TAG: 't1', DATA: directory, INTO: 'drill' };
-  const { code, stdout, calls } = await run('restore-snapshot.sh', variables);
-  expect(code).toBe(0);
-  const imported = `nodetool import --copy-data drill device ${snapshot}`;
-  expect(calls.filter((call) => /^(node|npm|nodetool) /.test(call))).toEqual([
-    `node ${FOLDER}/expect-stopped.ts`,
-    'npm run -s migrate',
-    ...[imported, imported, imported],
-  ]);
-  expect(stdout + calls.join()).not.toContain(SECRET);
-
-  const none = await run('restore-snapshot.sh', { ...variables, TAG: 'none' });
-  expect([none.code, none.stderr]).toEqual([1, expect.stringContaining('No snapshot none')]);
-  const running = await run('restore-snapshot.sh', { ...variables, PROCESSES: 'ingest-1' });
-  expect([running.code, running.calls]).toEqual([1, [`node ${FOLDER}/expect-stopped.ts`]]);
-});
-
 test('tombstone-gc.ts: output: sets tombstone_gc of each table to the value of the schema', async () => {
   const { stdout } = await promisify(execFile)(process.execPath, [`${FOLDER}/tombstone-gc.ts`]);
   expect(stdout).toContain("ALTER TABLE iot.message WITH tombstone_gc = {'mode': 'immediate'};");
   for (const table of ['annotation', 'alarm_delivery'])
     expect(stdout).toContain(`ALTER TABLE iot.${table} WITH tombstone_gc = {'mode': 'timeout'};`);
   expect(stdout).toContain("ALTER TABLE iot.credential WITH tombstone_gc = {'mode': 'repair'};");
-});
-
-test('Operations how-to page: secret files in its commands: Compose and Kubernetes use the same names', () => {
-  const page = readFileSync('docs/how-to/operate-a-cluster.md', 'utf8');
-  const [, section = ''] = page.split('## New secrets');
-  const [, compose = '', kubernetes = ''] = section.split(/^\*\*(?:In compose|In Kubernetes|Everywhere)/m);
-  for (const [text, path] of [
-    [compose, 'infra/compose/init.sh'],
-    [kubernetes, 'infra/kubernetes/secrets/make.sh'],
-  ]) {
-    const named = [...new Set(text?.match(/\b(cql|api|read|cursor|mqtt)_\w+/g))];
-    expect(named.length).toBeGreaterThan(5);
-    for (const name of named) expect(readFileSync(String(path), 'utf8')).toMatch(new RegExp(`\\b${name}\\b`));
-  }
 });

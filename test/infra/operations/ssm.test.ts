@@ -52,13 +52,6 @@ test('AWS ssm.sh: a script with quotes: AWS gets the unchanged script, and its o
   });
 });
 
-test('AWS ssm.sh: no instance, no script, or too many arguments: exit code 64, and the usage is printed', async () => {
-  for (const words of [[], [''], ['', 'true'], [INSTANCE], [INSTANCE, 'true', 'more']]) {
-    const { code, out, errors } = await run('sh', ['infra/operations/ssm.sh', ...words], process.env);
-    expect({ code, out, errors }).toEqual({ code: 64, out: '', errors: expect.stringContaining('usage: ') });
-  }
-});
-
 test('AWS ssm.sh: AWS does not deliver the command: exit code 1, and the error names the reason', async () => {
   const never = { FAKE_STATUS: 'TimedOut', FAKE_DETAILS: 'Delivery Timed Out' };
   expect(await reach('true', never)).toEqual({ code: 1, out: '', errors: 'Delivery Timed Out\n' });

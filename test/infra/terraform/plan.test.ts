@@ -11,9 +11,6 @@ const SYSLOG_PORT = /port="(\d+)"/.exec(
   readFileSync('infra/monitoring/rsyslog/60-millrace-database.conf', 'utf8'),
 )?.[1];
 const HASH = `$6$saltsalt$${'x'.repeat(86)}`;
-/** Any file that can be read. */
-const CA = 'package.json';
-
 let ec2: AppliedTerraform;
 
 beforeAll(async () => {
@@ -103,21 +100,6 @@ test('Terraform plan for EC2: incoming rules: each port is open only to the secu
   );
 });
 
-test('Terraform plan for EC2: IAM permissions: only database nodes may read the agent token and write backups', async () => {
-  const made = await ec2.made();
-  const policies = made.filter(({ name }) => name.startsWith('aws_iam_role_policy'));
-  expect(
-    policies.map(({ input }) => `${input['role']}: ${input['name']}`.split(' ').slice(1).join(' ')).sort(),
-  ).toEqual(['monitoring: sessions', 'node: agent-token', 'node: backups', 'node: sessions']);
-  const machines = made.filter(({ name }) => name.startsWith('aws_instance'));
-  expect(machines.map(({ name, input }) => `${name} ${input['iam_instance_profile']}`).sort()).toEqual([
-    'aws_instance__first millrace-node',
-    'aws_instance__monitoring millrace-monitoring',
-    'aws_instance__other millrace-node',
-    'aws_instance__other millrace-node',
-  ]);
-});
-
 test('Terraform plan for EC2: outputs: contain the settings of the application, the database nodes and the backup location', async () => {
   const outputs = await ec2.outputs();
   expect(envIn(outputs)).toEqual({
@@ -145,18 +127,6 @@ test('Terraform plan for EC2: other regions: data center and racks have the name
     expect(envIn(outputs)['CQL_LOCAL_DC']).toBe(datacenter);
     expect(outputs['nodes']?.[`${rack}-0`] ?? outputs['prometheus_targets']).toBeDefined();
   }
-});
-
-test('Terraform plan for EC2: nodes with TLS: contact points have the TLS port; settings without CQL_TLS_CA are refused', async () => {
-  const encrypted = {
-    authenticator: 'AllowAllAuthenticator',
-    client_encryption_options: { enabled: true },
-    native_transport_port_ssl: 9142,
-  };
-  const settings = envIn(await ec2.plannedOutputs(`scylla_yaml=${JSON.stringify(encrypted)}`));
-  expect(settings['CQL_CONTACT_POINTS']).toBe('10.20.0.10:9142,10.20.16.10:9142,10.20.32.10:9142');
-  expect(readCqlSettings(settings, { CQL_TLS_CA: CA })).toMatchObject({ tlsCa: CA });
-  expect(() => readCqlSettings(settings)).toThrow('CQL_TLS_CA must be set');
 });
 
 test('Terraform plan for EC2: nodes_per_zone is increased: only the new nodes are created, and no resource changes', async () => {

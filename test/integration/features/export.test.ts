@@ -6,6 +6,7 @@ import { packSamples } from '../../../schema/packed/pack.ts';
 import { bucketOf, DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.ts';
 import { FATES, type Sample } from '../../support/history/index.ts';
 import { expectProblem, send } from '../../support/http/index.ts';
+import { readRequests } from '../../support/metrics.ts';
 import { useHistorySystem } from '../../support/system/history.ts';
 import { until } from '../../support/until.ts';
 
@@ -78,30 +79,6 @@ describe('Export: hours in every stored form', () => {
     },
   );
 
-  test.each(['gzip', 'br'])(
-    'Export of measurements: Accept-Encoding %s: the lines equal those without compression',
-    async (encoding) => {
-      const plain = await ask('mixed', CSV, 'order=asc');
-      const path = '/devices/mixed/sensors/s/measurements?order=asc';
-      const headers = { accept: CSV, 'accept-encoding': encoding };
-      const response = await world.system.fetch(path, { headers });
-      expect(response.headers.get('content-encoding')).toBe(encoding);
-      expect(await response.text()).toBe(plain.text);
-    },
-  );
-
-  test.each([
-    ['*/*', 'application/json'],
-    ['text/csv;q=0.5, application/x-ndjson', NDJSON],
-    ['text/csv, application/json;q=0.9, */*;q=0.1', CSV],
-    ['text/csv; charset=utf-8', CSV],
-    ['text/html, application/xhtml+xml, */*;q=0.8', 'application/json'],
-    ['text/*', CSV],
-  ])('Export of measurements: Accept %s: the content type is %s', async (accept, type) => {
-    const { headers } = await ask('mixed', accept);
-    expect(headers['content-type']).toMatch(type);
-  });
-
   test('Export of measurements: parameter format is given: it replaces the Accept header', async () => {
     const html = 'text/html, application/xhtml+xml, */*;q=0.8';
     const csv = await ask('mixed', html, 'order=asc&format=csv');
@@ -124,15 +101,6 @@ describe('Export: hours in every stored form', () => {
     }
     expectProblem(await ask('mixed', CSV, 'from=2&to=1'), 400, 'bad_range');
     expectProblem(await ask('nobody', CSV), 404, 'not_found');
-  });
-
-  test('Export of measurements: empty range: a file without samples; HEAD: no history is read', async () => {
-    expect((await ask('mixed', CSV, `to=${BEGIN}`)).text).toBe('ts,value\n');
-    expect((await ask('mixed', NDJSON, `to=${BEGIN}`)).text).toBe('');
-    const before = await historyReads();
-    const { status, headers, text } = await ask('mixed', CSV, '', 'HEAD');
-    expect([status, headers['content-type'], text]).toEqual([200, `${CSV}; charset=utf-8`, '']);
-    expect(await historyReads()).toBe(before);
   });
 });
 
@@ -180,16 +148,6 @@ describe('Export: nearly two million samples', () => {
     return response;
   }
 
-  test('Export of nearly two million samples: client reads nothing, or disconnects: the database query stops', async () => {
-    const before = await historyReads();
-    const response = await begin('order=asc');
-    const stalled = (await settledReads()) - before;
-    expect(stalled).toBeGreaterThan(0);
-    expect(stalled).toBeLessThan(DAYS - 4);
-    response.destroy();
-    expect((await settledReads()) - before).toBeLessThanOrEqual(stalled + 1);
-  });
-
   test('Export of nearly two million samples: client reads slowly: the client gets every sample', async () => {
     const response = await begin('order=desc');
     await settledReads();
@@ -216,10 +174,7 @@ describe('Export: nearly two million samples', () => {
 });
 
 /** @returns the number of history reads of the process so far */
-async function historyReads(): Promise<number> {
-  const text = await (await fetch(`${world.system.httpUrl}/metrics`)).text();
-  return Number(/^iot_db_request_seconds_count\{query="read_history"[^}]*\} (\d+)/m.exec(text)?.[1] ?? 0);
-}
+const historyReads = () => readRequests(world.system, 'read_history');
 
 /**
  * Waits until no history is read any more: the number of reads stays the same, while the database answers 20 other requests.

@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
 import { send } from '../../support/http/index.ts';
+import { readSeries } from '../../support/metrics.ts';
 import { useTestSystem } from '../../support/system/use.ts';
 
 const TS = Date.now() - 60_000;
@@ -34,8 +35,7 @@ async function latest(device: string): Promise<Record<string, number>> {
 async function metric(name: string) {
   const headers = { authorization: 'Bearer the token for everything' };
   const { text } = await send(system.httpUrl, '/metrics', { headers });
-  const line = text.split('\n').find((each) => each.startsWith(`${name} `));
-  return Number(line?.slice(name.length));
+  return readSeries(text, name);
 }
 
 describe('Line protocol over HTTP: what is stored', () => {
@@ -70,24 +70,10 @@ describe('Line protocol over HTTP: what is stored', () => {
     expect(await latest(`v1-${by}`)).toEqual({ 'm.v': 1 });
   });
 
-  test.each(['n', 'ns', 'u', 'us', 'µ', 'ms', 's', 'm', 'h'])(
-    'Line protocol over HTTP: InfluxDB 1 write with precision %s: accepted',
-    async (precision) => {
-      const answer = await write(`/write?precision=${encodeURIComponent(precision)}`, '');
-      expect(answer.status).toBe(204);
-    },
-  );
-
   test('Line protocol over HTTP: body is compressed with gzip: its values are stored', async () => {
     const headers = { authorization: `Token ${TOKEN}`, 'content-encoding': 'gzip' };
     expect((await write('/api/v2/write', gzipSync('m,device=zipped v=5'), headers)).status).toBe(204);
     expect(await latest('zipped')).toEqual({ 'm.v': 5 });
-  });
-
-  test('Line protocol over HTTP: fields with string values: skipped and counted', async () => {
-    const before = await metric('iot_ingest_skipped_total');
-    expect((await write('/api/v2/write', 'm,device=texts a="x",b="y"')).status).toBe(204);
-    expect(await metric('iot_ingest_skipped_total')).toBe(before + 2);
   });
 });
 
@@ -123,14 +109,6 @@ describe('Line protocol over HTTP: what is refused', () => {
     expect(await counts()).toEqual([stored + 2, refused + 4]);
   });
 
-  test('Line protocol over HTTP: 1,000 invalid lines: the answer has all line numbers, and the reasons of the first hundred', async () => {
-    const { problem } = await write('/api/v2/write', 'nothing\n'.repeat(1000));
-    expect([problem.accepted, problem.lines.length, problem.lines.at(-1), problem.refused.length]).toEqual([
-      0, 1000, 1000, 100,
-    ]);
-    expect(problem.message.length).toBeLessThan(1000);
-  });
-
   test.each([
     ['no token', {}, 401, 'unauthorized'],
     ['a wrong token', { authorization: 'Token wrong' }, 401, 'unauthorized'],
@@ -150,11 +128,6 @@ describe('Line protocol over HTTP: what is refused', () => {
     const query = `p=${encodeURIComponent(TOKEN)}`;
     expect((await write(`/api/v2/write?${query}`, 'm v=1', {})).status).toBe(401);
     expect((await write(`/api/v1/measurements?device=d&${query}`, '{}', {})).status).toBe(401);
-  });
-
-  test('Line protocol over HTTP: unknown precision: answers bad_parameter', async () => {
-    const { status, problem } = await write('/api/v2/write?precision=days', 'm v=1');
-    expect([status, problem.code]).toEqual([400, 'bad_parameter']);
   });
 
   test('Line protocol over HTTP: body exceeds MAX_MESSAGE_BYTES, plain or compressed: answers 413, so that Telegraf sends smaller batches', async () => {

@@ -3,14 +3,11 @@ import { tableFromIPC } from 'apache-arrow';
 import { parquetReadObjects } from 'hyparquet';
 import { identifyDevice } from '../../../schema/ids.ts';
 import { DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.ts';
-import { alignedOf } from '../../support/history/brute-force.ts';
 import type { Fate, Sample } from '../../support/history/index.ts';
 import { expectProblem, send } from '../../support/http/index.ts';
 import { useHistorySystem } from '../../support/system/history.ts';
 
 const BEGIN = dayOf(Date.now() - 60 * DAY_MS);
-const MINUTE_MS = 60_000;
-
 const world = useHistorySystem(BEGIN);
 const { clock } = world;
 
@@ -92,132 +89,6 @@ const asItem = ({ ts, count, ...row }: Record<string, unknown>): Record<string, 
   ...(count === undefined ? {} : { count: Number(count) }),
 });
 
-const ALL = ['avg', 'min', 'max', 'count', 'sum', 'first', 'last'];
-
-/** @returns edges of bins */
-function edgesOf({ from, to }: { from: number; to: number }, width: number): number[] {
-  const edges = [];
-  for (let at = Math.floor(from / width) * width; ; at += width) {
-    edges.push(at);
-    if (at >= to) return edges;
-  }
-}
-
-/** @param expected values of one aggregate; sums may differ in the last digits */
-function expectClose(given: number[], expected: (number | null)[]) {
-  expect(given).toHaveLength(expected.length);
-  for (const [index, value] of expected.entries()) {
-    if (value === null) expect(given[index]).toBeNull();
-    else
-      expect(Math.abs(Number(given[index]) - value)).toBeLessThanOrEqual(1e-9 * Math.max(1, Math.abs(value)));
-  }
-}
-
-describe('Query: columns', () => {
-  const whole = { from: BEGIN, to: BEGIN + 52 * HOUR_MS };
-  const cut = { from: BEGIN + 17 * MINUTE_MS + 11, to: BEGIN + 51 * HOUR_MS + 13 };
-
-  test.each(
-    [MINUTE_MS, 45 * MINUTE_MS, HOUR_MS, 90 * MINUTE_MS, 6 * HOUR_MS, DAY_MS].flatMap((width) => [
-      { width, range: whole },
-      { width, range: cut },
-    ]),
-  )(
-    'GET /query: step of $width ms from $range.from: aggregates equal those of a plain loop over all samples',
-    async ({ width, range }) => {
-      const { times, series } = await ask(
-        `site=North&from=${range.from}&to=${range.to}&step=${width}ms&aggregate=${ALL.join(',')}`,
-      );
-      const edges = edgesOf(range, width);
-      expect(times.map(Date.parse)).toEqual(edges.slice(0, -1));
-      expect(series.map(({ device }: { device: string }) => device)).toEqual(['pump-1', 'pump-2']);
-      for (const { device, sensor, unit, ...columns } of series) {
-        expect([sensor, unit]).toEqual(['s', DEVICES[device]?.unit]);
-        const expected = alignedOf(stored[device] ?? [], range, edges);
-        for (const name of ['min', 'max', 'count', 'first', 'last'])
-          expect(columns[name]).toEqual(expected[name]);
-        for (const name of ['sum', 'avg']) expectClose(columns[name], expected[name] ?? []);
-      }
-    },
-  );
-
-  test('GET /query: no step is given: one bin for the whole range', async () => {
-    const { times, series } = await ask(`device=oven&from=${cut.from}&to=${cut.to}&aggregate=count,last`);
-    const samples = (stored['oven'] ?? []).filter(([ts]) => ts >= cut.from && ts < cut.to);
-    expect(times).toEqual([new Date(cut.from).toISOString()]);
-    expect(series).toMatchObject([{ count: [samples.length], last: [samples.at(-1)?.[1]] }]);
-  });
-
-  test('GET /query: step of a day in a time zone: each bin begins at midnight of the zone', async () => {
-    const range = { from: BEGIN, to: BEGIN + 52 * HOUR_MS };
-    const { times, series } = await ask(
-      `sensor=s&type=pressure&from=${range.from}&to=${range.to}&step=day&tz=Asia/Kolkata&aggregate=count,first`,
-    );
-    const edges = edgesOf({ from: range.from + 5.5 * HOUR_MS, to: range.to + 5.5 * HOUR_MS }, DAY_MS);
-    const starts = edges.map((edge) => edge - 5.5 * HOUR_MS);
-    expect(times.map(Date.parse)).toEqual(starts.slice(0, -1));
-    expect(series.map(({ device }: { device: string }) => device)).toEqual(['pump-1', 'pump-2', 'silent']);
-    for (const { device, count, first } of series) {
-      const expected = alignedOf(stored[device] ?? [], range, starts);
-      expect({ count, first }).toEqual({ count: expected['count'], first: expected['first'] });
-    }
-  });
-
-  test.each(['device', 'site', 'type'])(
-    'GET /query: group=%s: aggregates cover the samples of all sensors in the group',
-    async (group) => {
-      const { series } = await ask(
-        `group=${group}&from=${whole.from}&to=${whole.to}&step=6h&aggregate=avg,min,max,count,sum`,
-      );
-      const edges = edgesOf(whole, 6 * HOUR_MS);
-      const names = ['oven', 'pump-1', 'pump-2', 'silent'];
-      const all: Record<string, Record<string, unknown>> = {
-        ...DEVICES,
-        silent: { site: 'South', type: 'pressure', unit: null },
-      };
-      const groups = new Map();
-      for (const name of names) {
-        const key = group === 'device' ? name : all[name]?.[group];
-        groups.set(key, [...(groups.get(key) ?? []), name]);
-      }
-      expect(series.map((item: Record<string, string>) => item[group])).toEqual([...groups.keys()].sort());
-      for (const { unit, sensors, ...item } of series) {
-        const members = groups.get(item[group]);
-        expect(sensors).toBe(members.length);
-        const units = new Set(members.map((name: string) => all[name]?.unit));
-        expect(unit).toBe(units.size === 1 ? [...units][0] : null);
-        const samples = members.flatMap((name: string) => stored[name] ?? []);
-        const expected = alignedOf(samples, whole, edges);
-        for (const name of ['min', 'max', 'count']) expect(item[name]).toEqual(expected[name]);
-        for (const name of ['sum', 'avg']) expectClose(item[name], expected[name] ?? []);
-      }
-    },
-  );
-
-  test('GET /query: fill=previous: empty bins have the previous aggregates, except for the count', async () => {
-    const range = `from=${BEGIN}&to=${BEGIN + 5 * HOUR_MS}`;
-    const { series } = await ask(`device=pump-1&${range}&step=1h&aggregate=max,count&fill=previous`);
-    const [{ max, count }] = series;
-    expect(count.map((number: number) => number > 0)).toEqual([true, true, false, true, false]);
-    expect([max[2], max[4]]).toEqual([max[1], max[3]]);
-    const later = await ask(
-      `device=pump-1&from=${BEGIN + 2 * HOUR_MS}&to=${BEGIN + 4 * HOUR_MS}&step=1h&fill=previous`,
-    );
-    expect(later.series[0].avg[0]).toBeNull();
-  });
-
-  test('GET /query: no sensor matches, or the range has no sample: no series', async () => {
-    expect(await ask('site=Nowhere&step=1h&from=-2h')).toMatchObject({ series: [] });
-    expect(await ask('device=oven&from=1990-01-01&to=1991-01-01&step=1h')).toEqual({ times: [], series: [] });
-  });
-
-  test('GET /query: relative times: counted back from now', async () => {
-    const { times, series } = await ask('device=oven&from=-5d&to=now&step=1d&aggregate=count');
-    expect(times.map(Date.parse)).toEqual([0, 1, 2, 3, 4].map((day) => BEGIN + day * DAY_MS));
-    expect(series[0].count).toEqual([50, 0, 12, 0, 0]);
-  });
-});
-
 describe('Query: rows', () => {
   const range = `from=${BEGIN}&to=${BEGIN + 4 * HOUR_MS}&step=1h`;
 
@@ -263,36 +134,6 @@ describe('Query: rows', () => {
       const rows = format === 'parquet' ? await parquetReadObjects({ file }) : rowsOfArrow(file);
       expect(rows.map((row) => asItem(row))).toEqual(items);
     }
-  });
-
-  test('GET /query: Accept header asks for Parquet: the file equals that of format=parquet', async () => {
-    const query = `site=North&${range}`;
-    const accepted = await fileOf(query, { Accept: 'application/vnd.apache.parquet' });
-    const asked = await fileOf(`${query}&format=parquet`);
-    expect(Buffer.from(accepted.file)).toEqual(Buffer.from(asked.file));
-  });
-
-  test('GET /query: fill=null and fill=previous: the file has a row for each bin', async () => {
-    const nulls = await raw(`device=pump-2&${range}&aggregate=max,count&fill=null&format=csv`);
-    const max = Math.max(...(stored['pump-2'] ?? []).map(([, value]) => value));
-    const rows = (text: string) =>
-      text
-        .trimEnd()
-        .split('\n')
-        .slice(1)
-        .map((line) => line.split(',').slice(4).join());
-    expect(rows(nulls.text)).toEqual([',0', `${max},20`, ',0', ',0']);
-    const previous = await raw(`device=pump-2&${range}&aggregate=max,count&fill=previous&format=csv`);
-    expect(rows(previous.text)).toEqual([',0', `${max},20`, `${max},0`, `${max},0`]);
-  });
-
-  test('GET /query: HEAD request: answers with the headers of the file only', async () => {
-    const answer = await send(world.system.httpUrl, `/api/v1/query?${range}&format=csv`, { method: 'HEAD' });
-    expect([answer.status, answer.headers['content-type'], answer.text]).toEqual([
-      200,
-      'text/csv; charset=utf-8',
-      '',
-    ]);
   });
 });
 

@@ -49,26 +49,6 @@ describe('A payload that is no UTF-8: refused as malformed, and nothing of it is
   );
 });
 
-test('HTTP post: charset in the content type: the body is decoded with it', async () => {
-  const response = await system.fetch('/measurements?device=text-charset', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json; charset=iso-8859-1' },
-    body: new Uint8Array(latin1('{"K\xfcche":21.5}')),
-  });
-  expect(response.status).toBe(200);
-  const { sensors } = await system.get('/devices/text-charset');
-  expect(sensors.map(({ name }: { name: string }) => name)).toEqual(['Küche']);
-});
-
-test('HTTP post: unknown charset: answers 415', async () => {
-  const response = await system.fetch('/measurements?device=text-charset', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json; charset=klingon' },
-    body: '{"t":1}',
-  });
-  expect(response.status).toBe(415);
-});
-
 describe('HTTP body: other encodings', () => {
   const RULE = {
     name: 'Kühl',
@@ -104,27 +84,6 @@ describe('HTTP body: other encodings', () => {
       if (again === status) expect(JSON.stringify(body)).toContain('ü');
     },
   );
-
-  test('POST /api/v2/write: line protocol in UTF-16, in a declared charset, or in another one: read, read, refused by line', async () => {
-    const line = 'm,device=text-line,room=Küche v=1\n';
-    const url = new URL('/api/v2/write', system.httpUrl);
-    const statuses = [];
-    for (const [bytes, type] of [
-      [Buffer.from(line, 'utf16le'), 'text/plain'],
-      [latin1(line), 'text/plain; charset=iso-8859-1'],
-      [latin1(line), 'text/plain; charset=utf-8'],
-    ] as Array<[Buffer, string]>) {
-      const response = await fetch(url, {
-        method: 'POST',
-        headers: { 'content-type': type },
-        body: new Uint8Array(bytes),
-      });
-      statuses.push(response.status);
-    }
-    expect(statuses).toEqual([204, 204, 400]);
-    const { sensors } = await system.get('/devices/text-line');
-    expect(sensors.map(({ name }: { name: string }) => name)).toEqual(['m.v{room=Küche}']);
-  });
 });
 
 test('Topic: not in UTF-8: message is refused and acknowledged, and the next message is stored', async () => {

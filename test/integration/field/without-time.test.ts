@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { useDevice, useTestSystem } from '../../support/system/use.ts';
 
 const system = useTestSystem();
@@ -30,22 +30,6 @@ test('Values without a time: two connections send for one sensor: every acknowle
     ),
   );
   expect((await valuesOf('two')).sort((a, b) => a - b)).toEqual(numbers(600));
-});
-
-describe('One message with several values of a sensor without a time', () => {
-  test.each([
-    ['first-array', 'an array of objects', [3, 1, 2].map((value) => ({ sensor_id: 't', value }))],
-    ['senml-pack', 'magistrala#761: SenML without bt', [3, 1, 2].map((v) => ({ n: 't', v }))],
-    ['maps', 'an array of maps', [3, 1, 2].map((t) => ({ t, x: 0 }))],
-  ])(
-    'Values without a time: %s: %s: three values in one HTTP post: all are stored and counted as accepted',
-    async (device, _, elements) => {
-      const { accepted } = await post(device, elements);
-      expect(await valuesOf(device)).toEqual([3, 1, 2]);
-      const others = (await system.get(`/devices/${device}`)).sensors.length > 1 ? 3 : 0;
-      expect(accepted).toBe(3 + others);
-    },
-  );
 });
 
 test('Values with equal times: influxdb#4150, thingsboard#5714: three values in one HTTP post: the greatest is stored, and accepted is 1', async () => {

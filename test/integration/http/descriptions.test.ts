@@ -42,18 +42,6 @@ test('PUT device description: new device: the device and its sensors are registe
   expect((await system.get('/latest?type=temperature')).items).toMatchObject([{ device: 'desk' }]);
 });
 
-test('PUT device description: sent again: given members change, others stay; the new site lists the device and its sensors', async () => {
-  await ask('PUT', '/devices/moving', {
-    site: 'old',
-    label: 'A',
-    sensors: [{ sensor_id: 't', unit: 'Cel' }],
-  });
-  const { json } = await ask('PUT', '/devices/moving', { site: 'new', label: null });
-  expect(json).toMatchObject({ site: 'new', label: 'A', sensors: [{ name: 't', unit: 'Cel' }] });
-  expect((await system.get('/latest?site=new')).items).toHaveLength(1);
-  expect((await system.get('/latest?site=old')).items).toEqual([]);
-});
-
 test('PATCH sensor description: type, unit, label and interval are given: these change, and the name stays', async () => {
   await ask('PUT', '/devices/patched', { sensors: [{ sensor_id: 't', name: 'Temperature', unit: 'K' }] });
   const { status, json } = await ask('PATCH', '/devices/patched/sensors/t', {
@@ -85,40 +73,6 @@ test('Device description: a birth arrives later: site and unit of the birth repl
   expect(await system.get('/devices/born')).toMatchObject(born);
 });
 
-test('Device description: a birth has labels: the labels are stored', async () => {
-  await publishBirth('labelled', { label: 'Mine', sensors: [{ sensor_id: 't', label: 'Left' }] }, Date.now());
-  expect(await system.get('/devices/labelled')).toMatchObject({
-    label: 'Mine',
-    sensors: [{ label: 'Left' }],
-  });
-});
-
-test('Device description: DELETE, then PUT: the device is registered again without its old label', async () => {
-  await ask('PUT', '/devices/retired', { label: 'Old', sensors: [{ sensor_id: 't', label: 'Old' }] });
-  expect((await ask('DELETE', '/devices/retired')).status).toBe(204);
-  const { json } = await ask('PUT', '/devices/retired', { site: 'x', sensors: [{ sensor_id: 't' }] });
-  expect(json).toMatchObject({
-    name: 'retired',
-    site: 'x',
-    label: null,
-    sensors: [{ name: 't', label: null }],
-  });
-});
-
-test('PUT device description: some sensors are invalid: each is listed with path and rule, and valid sensors are registered', async () => {
-  const sensors = [{ sensor_id: 'a' }, { sensor_id: 'b', unit: '' }, { sensor_id: 'c', label: 7 }];
-  const { json } = await ask('PUT', '/devices/partly', { sensors });
-  expect(json).toMatchObject({
-    code: 'refused',
-    accepted: 1,
-    refused: [
-      { index: 1, code: 'bad_id', path: 'sensors[1].unit', rule: 'must not be empty' },
-      { index: 2, code: 'bad_id', path: 'sensors[2].label', rule: 'must be a text' },
-    ],
-  });
-  expect((await system.get('/devices/partly')).sensors).toMatchObject([{ name: 'a' }]);
-});
-
 test.each([
   ['PUT', '/devices/wrong', '{', 400, 'malformed'],
   ['PUT', '/devices/wrong', [], 400, 'malformed'],
@@ -136,8 +90,3 @@ test.each([
     expectProblem(await send(system.httpUrl, '/api/v1/devices/wrong'), 404, 'not_found');
   },
 );
-
-test('PATCH sensor description: unit is a number: the detail has the path and the rule', async () => {
-  const { json } = await ask('PATCH', '/devices/desk/sensors/t', { unit: 7 });
-  expect(json.detail).toBe('unit: must be a text');
-});

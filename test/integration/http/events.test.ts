@@ -50,11 +50,6 @@ test('Device events: two processes write the same event: one event is listed', a
   expect((await system.get('/devices/twin/events')).items).toEqual([{ ts: iso(now), kind: 'birth' }]);
 });
 
-test('Device events: device sends measurements only: the list is empty', async () => {
-  await client.send('mute', 'measurements', { sensor_id: 's', ts: now, value: 1 });
-  expect(await system.get('/devices/mute/events')).toEqual({ items: [], next: null });
-});
-
 test('Device events: unknown device answers 404, reversed range answers 400', async () => {
   expectProblem(await send(system.httpUrl, '/api/v1/devices/nobody/events'), 404, 'not_found');
   const reversed = '/api/v1/devices/door/events?from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z';
@@ -81,7 +76,7 @@ test('Device events: spread over several years: pages have every event once, and
   for (const event of LONG) await store.write(identity.bytes, event);
   const items = (events: typeof LONG) => events.map(({ ts, kind }) => ({ ts: iso(ts), kind }));
   now = Math.max(now, Date.UTC(2027, 0, 1, 1));
-  for (const limit of [1, 2, 3, 7, 48, 1000]) {
+  for (const limit of [1, 7, 48]) {
     const pages = await pagesOf(system, `/devices/old/events?limit=${limit}`);
     for (const page of pages) expect(page.length).toBeLessThanOrEqual(limit);
     expect(pages.flat()).toEqual(items(LONG));

@@ -3,7 +3,7 @@ import { stampOf } from '../../../api/store/index.ts';
 import { createRegistryStore } from '../../../api/store/registry/index.ts';
 import { createSession } from '../../../api/store/sending/session.ts';
 import { groupOf, type Identity, identifyDevice } from '../../../schema/ids.ts';
-import { send } from '../../support/http/index.ts';
+import { readRequests } from '../../support/metrics.ts';
 import { useDevice, useTestSystem } from '../../support/system/use.ts';
 import { until } from '../../support/until.ts';
 
@@ -18,14 +18,7 @@ function countAgain() {
   return system.get('/fleet');
 }
 
-/** The number of requests of a statement. */
-async function requests(query: string) {
-  const { text } = await send(system.httpUrl, '/metrics');
-  return Number(
-    new RegExp(`^iot_db_request_seconds_count\\{query="${query}",ok="true"\\} (\\d+)`, 'm').exec(text)?.[1] ??
-      0,
-  );
-}
+const requests = (statement: string) => readRequests(system, statement);
 
 /** @param types one sensor each */
 const register = (name: string, site: string, types: string[]) =>
@@ -72,16 +65,6 @@ test('Fleet count: devices register, change and retire: the counts by state, typ
     sensors: 3,
     by_type: { Pulse: 1, Sweat: 1 },
     by_site: { Oslo: 2 },
-  });
-});
-
-test('Fleet count: device never sent a status: online for five minutes after a message, then not live', async () => {
-  const { devices } = await countAgain();
-  ahead += 5 * 60_000;
-  expect((await system.get('/fleet')).devices).toEqual({
-    online: devices.online - 1,
-    offline: devices.offline,
-    not_live: devices.not_live + 1,
   });
 });
 

@@ -51,16 +51,13 @@ describe('Raw samples: hours in every stored form', () => {
     expected = await world.lay('mixed', hours);
   });
 
-  test.each([1, 7, 100, 1000])(
-    'Pages of raw samples: limit %i, in both orders: each sample once',
-    async (limit) => {
-      for (const order of ORDERS) {
-        const pages = await pagesOf(world.system, path('mixed', `order=${order}&limit=${limit}`));
-        expectAll(pages, order, expected);
-        for (const page of pages) expect(page.length).toBeLessThanOrEqual(limit);
-      }
-    },
-  );
+  test.each([1, 100])('Pages of raw samples: limit %i, in both orders: each sample once', async (limit) => {
+    for (const order of ORDERS) {
+      const pages = await pagesOf(world.system, path('mixed', `order=${order}&limit=${limit}`));
+      expectAll(pages, order, expected);
+      for (const page of pages) expect(page.length).toBeLessThanOrEqual(limit);
+    }
+  });
 
   test('Pages of raw samples: any range of time: exactly the samples of the range are returned', async () => {
     for (const { samples } of hours.filter((_, index) => index % 3 === 0)) {

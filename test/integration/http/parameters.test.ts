@@ -17,24 +17,66 @@ const ask = (path: string) => send(system.httpUrl, `/api/v1${path}`);
 
 const RAW = '/devices/cow/sensors/pulse/measurements';
 
-describe.each(['/latest?', '/devices?', `${RAW}?from=${TS}&`])('Paging limit of %s', (path) => {
-  test.each(['0', '1001', '-1', '1e3', 'abc', '', '1.5', '%2B5', ' 5', '0x10', '٣', '99999999999999999999'])(
-    'Query parameter limit=%j: forbidden value: answers bad_parameter with the allowed range',
-    async (limit) => {
-      const problem = expectProblem(await ask(`${path}limit=${encodeURI(limit)}`), 400, 'bad_parameter');
-      expect(problem.parameters).toEqual([{ name: 'limit', reason: 'a whole number from 1 to 1000' }]);
-    },
-  );
+const SERIES = '/devices/cow/sensors/pulse/series';
 
-  test.each(['1', '1000', '007'])('Query parameter limit=%j: allowed value: answers 200', async (limit) => {
-    expect((await ask(`${path}limit=${limit}`)).status).toBe(200);
-  });
+const NUMBERS = [
+  ...['/latest?', '/devices?', `${RAW}?from=${TS}&`].map((path) => ({
+    path: `${path}limit=`,
+    name: 'limit',
+    reason: 'a whole number from 1 to 1000',
+    allowed: ['1', '1000', '007'],
+    forbidden: ['0', '1001', '-1', '1e3', 'abc', '', '1.5', '+5', ' 5', '0x10', '٣', '99999999999999999999'],
+  })),
+  {
+    path: `${SERIES}?points=`,
+    name: 'points',
+    reason: 'a whole number from 1 to 2000',
+    allowed: ['1', '2000'],
+    forbidden: ['0', '2001', '1000000000', '1e9', '-1', '1.5', '', 'all'],
+  },
+  {
+    path: `${SERIES}?utc_offset=`,
+    name: 'utc_offset',
+    reason: 'a whole number of minutes from -1439 to 1439',
+    allowed: ['1439', '-1439'],
+    forbidden: ['', '1440', '-1440', '+60', '1.5', 'x'],
+  },
+];
 
-  test('Query parameter limit=1: given twice: answers bad_parameter', async () => {
-    const { parameters } = expectProblem(await ask(`${path}limit=1&limit=1`), 400, 'bad_parameter');
-    expect(parameters).toEqual([{ name: 'limit', reason: 'must be given once, as a text' }]);
-  });
-});
+test.each(NUMBERS)(
+  'Query parameter $name of $path: forbidden values answer bad_parameter with the allowed range, others 200',
+  async ({ path, name, reason, allowed, forbidden }) => {
+    for (const value of forbidden) {
+      const answer = await ask(path + encodeURIComponent(value));
+      expect(expectProblem(answer, 400, 'bad_parameter').parameters).toEqual([{ name, reason }]);
+    }
+    for (const value of allowed) expect((await ask(path + value)).status).toBe(200);
+    const { parameters } = expectProblem(await ask(`${path}1&${name}=1`), 400, 'bad_parameter');
+    expect(parameters).toEqual([{ name, reason: 'must be given once, as a text' }]);
+  },
+);
+
+test.each(['a%00b', '%0a', '%7f', '%c2%85', 'x'.repeat(129), encodeURIComponent(`${'é'.repeat(64)}x`)])(
+  'Device or sensor name in a path or filter: invalid name %s: answers 400 with the allowed length',
+  async (name) => {
+    for (const path of [
+      `/devices/${name}`,
+      `/devices/cow/sensors/${name}`,
+      `/devices/${name}/sensors/pulse/measurements`,
+      `/devices/cow/sensors/${name}/series`,
+      `/devices/${name}/events`,
+      `/latest?device=${name}`,
+      `/stream?device=${name}`,
+      `/stream?sensor=cow/${name}`,
+    ]) {
+      expect(expectProblem(await ask(path), 400, 'bad_id').detail).toMatch(/1 to 128 bytes/);
+    }
+    for (const filter of ['type', 'site', 'name']) {
+      const { parameters } = expectProblem(await ask(`/latest?${filter}=${name}`), 400, 'bad_parameter');
+      expect(parameters).toEqual([{ name: filter, reason: expect.stringMatching(/1 to 128 bytes/) }]);
+    }
+  },
+);
 
 test('Query parameters: several are wrong: the answer lists each wrong parameter', async () => {
   const { parameters, detail } = expectProblem(

@@ -74,20 +74,6 @@ test('GET /openapi.json: no token is given: served', async () => {
 });
 
 describe('Accept', () => {
-  test.each(['*/*', 'application/*', 'text/html, application/json;q=0.1', 'application/json; charset=utf-8'])(
-    'HTTP Accept header %s: GET /api/v1/latest is served',
-    async (accept) => {
-      expect((await send(system.httpUrl, '/api/v1/latest', { headers: { accept } })).status).toBe(200);
-    },
-  );
-
-  test.each(['text/plain; version=0.0.4', 'text/plain', 'application/openmetrics-text, text/plain;q=0.5'])(
-    'HTTP Accept header %s: GET /metrics is served',
-    async (accept) => {
-      expect((await send(system.httpUrl, '/metrics', { headers: { accept } })).status).toBe(200);
-    },
-  );
-
   test.each([
     ['/api/v1/latest', 'image/png'],
     ['/api/v1/devices', 'application/json;q=0'],
@@ -102,22 +88,4 @@ describe('Accept', () => {
     );
     expect(detail).toMatch(/^This route serves \S+\/\S+/);
   });
-});
-
-describe('Host, on loopback', () => {
-  test.each(['localhost', 'localhost:8080', '127.0.0.1', '127.0.0.1:1', '[::1]:8080', 'LOCALHOST'])(
-    'HTTP Host header %s on loopback: request is served',
-    async (host) => {
-      expect((await send(system.httpUrl, '/healthz', { headers: { host } })).status).toBe(200);
-    },
-  );
-
-  test.each(['evil.example', 'localhost.evil.example', '127.0.0.1.evil.example:80', '10.0.0.1'])(
-    'HTTP Host header %j on loopback: answers 421 wrong_host',
-    async (host) => {
-      for (const path of ['/', '/api/v1/latest', '/metrics']) {
-        expectProblem(await send(system.httpUrl, path, { headers: { host } }), 421, 'wrong_host');
-      }
-    },
-  );
 });

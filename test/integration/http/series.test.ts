@@ -111,60 +111,11 @@ describe('Series: hours in every stored form', () => {
   });
 });
 
-describe('Series: extreme doubles', () => {
-  const MAX = Number.MAX_VALUE;
-  let next = 8010;
-  test.each([
-    ['one sample', [-7]],
-    ['both signs', [-1, 2, -3, 0, 0.5]],
-    ['the largest double', [MAX]],
-    ['the smallest doubles', [Number.MIN_VALUE, -Number.MIN_VALUE]],
-    ['a sum that overflows', [MAX, MAX, 1]],
-    ['a sum that overflows and returns', [MAX, MAX, -MAX, 5, -MAX, 3]],
-  ] as Array<[string, number[]]>)(
-    'GET series of extreme doubles: %s: points equal those of a plain loop',
-    async (name, values) => {
-      for (const fate of ['packed', 'batches'] as Fate[]) {
-        // Hours in batches must be after all packed hours, so each case takes the next hour.
-        const hour = BEGIN + next++ * HOUR_MS;
-        const sent: Sample[] = values.map((value, index) => [hour + index * 1000, value]);
-        const device = `${name}-${fate}`.replaceAll(' ', '-');
-        const samples = await lay(device, [{ hour, fate, samples: sent }]);
-        for (const length of [HOUR_MS, 6 * HOUR_MS]) {
-          await expectBruteForce(device, samples, { from: hour, to: hour + length }, 2);
-        }
-      }
-    },
-  );
-
-  test('GET series: sums of two hours overflow, the sum of the day does not: the day equals a plain loop over all samples', async () => {
-    const hour = dayOf(BEGIN + 8088 * HOUR_MS);
-    const hours: Array<{ hour: number; fate: Fate; samples: Sample[] }> = [1, -1].map((sign, index) => ({
-      hour: hour + index * HOUR_MS,
-      fate: 'packed',
-      samples: [1, 2, 3].map((second) => [hour + index * HOUR_MS + second, sign * MAX]),
-    }));
-    const samples = await lay('swinging', hours);
-    await expectBruteForce('swinging', samples, { from: hour, to: hour + DAY_MS }, 1);
-  });
-});
-
 describe('Series: ranges', () => {
   const hour = bucketOf(BEGIN + 8150 * HOUR_MS);
   let samples: Sample[];
   beforeAll(async () => {
     samples = await lay('plain', [{ hour, fate: 'packed', samples: scattered(hour, 40, 3) }]);
-  });
-
-  test.each([
-    ['of no length', 'from=2026-01-01&to=2026-01-01'],
-    ['before retention', 'from=1990-01-01&to=1991-01-01'],
-    ['before the first sample', `from=${hour - 50 * DAY_MS}&to=${hour}`],
-    ['after the last sample', `from=${hour + HOUR_MS}`],
-    ['in the future', 'from=2090-01-01&to=2091-01-01'],
-  ])('GET series: range %s: no points', async (_, query) => {
-    const answer = await world.system.get(path('plain', query));
-    expect(answer).toEqual({ points: [], step_ms: expect.any(Number), source: 'samples' });
   });
 
   test('GET series: a thousand years, or no range: every sample is counted, in bins of a day', async () => {
@@ -174,30 +125,6 @@ describe('Series: ranges', () => {
       const count = points.reduce((sum: number, point: { count: number }) => sum + point.count, 0);
       expect(count).toBe(samples.length);
     }
-  });
-
-  test('GET series: retention begins within a packed hour: older samples are left out', async () => {
-    const [third] = samples[2] ?? [];
-    const previous = clock.now;
-    clock.now = Number(third) + 365 * DAY_MS;
-    try {
-      const { points } = await world.system.get(path('plain', 'points=1'));
-      expect(points).toMatchObject([{ count: samples.length - 2 }]);
-    } finally {
-      clock.now = previous;
-    }
-  });
-
-  test.each([
-    ['from=2026-02-01&to=2026-01-01', 'bad_range'],
-    ['points=0', 'bad_parameter'],
-    ['points=2001', 'bad_parameter'],
-    ['points=1e9', 'bad_parameter'],
-    ['points=', 'bad_parameter'],
-    ['limit=5', 'bad_parameter'],
-    ['from=yesterday', 'bad_parameter'],
-  ])('GET series: query %s: refused with %s', async (query, code) => {
-    expectProblem(await send(world.system.httpUrl, `/api/v1${path('plain', query)}`), 400, code);
   });
 
   test('GET series: sensor without samples has no points; unknown sensor answers 404', async () => {

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { createSensorIndex } from '../../../api/store/devices/latest-pages.ts';
 import { createSession } from '../../../api/store/sending/session.ts';
+import { readMetric } from '../../support/metrics.ts';
 import { useDevice, useTestSystem } from '../../support/system/use.ts';
 
 /** The time before a wrong index row is removed, in ms. The birth that wrote it may still be under way. */
@@ -17,12 +18,7 @@ async function indexRows(column: 'type' | 'site' | 'name', term: string): Promis
 }
 
 /** @returns the number of counted wrong rows */
-async function staleRows(index: string): Promise<number> {
-  const text = await (await fetch(`${system.httpUrl}/metrics`)).text();
-  return Number(
-    new RegExp(`^iot_db_stale_index_rows_total\\{index="${index}"\\} (\\d+)`, 'm').exec(text)?.[1] ?? 0,
-  );
-}
+const staleRows = (index: string) => readMetric(system, `iot_db_stale_index_rows_total{index="${index}"}`);
 
 test.each([
   ['type', 'Pulse', 'Respiration'],

@@ -48,21 +48,6 @@ describe('Post: payloads of MQTT', () => {
       expect(await latest(name, 't')).toBe(21.5);
     },
   );
-
-  test('HTTP post of measurements: body in chunks without a length: its value is accepted', async () => {
-    const parts = ['[{"sensor_id":"t",', '"value":1}', ']'].map((part) => Buffer.from(part));
-    expect(resultOf(await post('chunked', parts))).toEqual({ status: 200, accepted: 1 });
-  });
-
-  test('HTTP post of measurements: the same body is sent twice: each value is stored once, and the device is online', async () => {
-    const payload = JSON.stringify([1, 2, 3].map((value) => ({ sensor_id: 't', ts: TS + value, value })));
-    for (let times = 0; times < 2; times++) {
-      expect(resultOf(await post('twice', payload))).toEqual({ status: 200, accepted: 3 });
-    }
-    const { items } = await system.get(`/devices/twice/sensors/t/measurements?from=${TS}`);
-    expect(items.map(({ value }: { value: number }) => value)).toEqual([3, 2, 1]);
-    expect(await system.get('/devices/twice')).toMatchObject({ online: true });
-  });
 });
 
 test('HTTP post of measurements: some are invalid: the answer lists these, without a dead letter; valid ones are stored', async () => {
@@ -88,15 +73,6 @@ test('HTTP post of measurements: some are invalid: the answer lists these, witho
   expect(await readDeadLetters(system, 'partly')).toEqual([]);
 });
 
-test('HTTP post of measurements: 10,000 are invalid: the answer lists each of them', async () => {
-  const answer = await post('all-bad', `[${'{},'.repeat(9999)}{}]`);
-  const { accepted, refused } = expectProblem(answer, 422, 'refused');
-  expect(accepted).toBe(0);
-  expect(refused).toMatchObject(
-    Array.from({ length: 10_000 }, (_, index) => ({ index, code: 'not_numeric' })),
-  );
-});
-
 describe('Post: whole message refused', () => {
   test.each([
     ['an empty body', '', 'application/json', 400, 'malformed'],
@@ -115,11 +91,6 @@ describe('Post: whole message refused', () => {
     },
   );
 
-  test('HTTP post of measurements: unknown Content-Encoding: answers 415', async () => {
-    const headers = { 'content-type': 'application/json', 'content-encoding': 'compress' };
-    expectProblem(await post('bad', Buffer.from([0x1f, 0x8b]), headers), 415, 'unknown_format');
-  });
-
   test.each([
     ['', 'bad_parameter'],
     ['?device=', 'bad_id'],
@@ -132,14 +103,6 @@ describe('Post: whole message refused', () => {
     expectProblem(answer, 400, code);
   });
 
-  test('HTTP measurements route: another method than POST: answers 405', async () => {
-    for (const method of ['GET', 'PUT', 'DELETE']) {
-      const answer = await send(system.httpUrl, '/api/v1/measurements?device=d', { method });
-      expectProblem(answer, 405, 'method_not_allowed');
-      expect(answer.headers['allow']).toBe('POST');
-    }
-  });
-
   test('HTTP post of measurements: only refused messages were sent: no device is registered, and no dead letter is written', async () => {
     expect((await system.fetch('/devices/bad')).status).toBe(404);
     expect(await readDeadLetters(system)).toEqual([]);
@@ -147,19 +110,6 @@ describe('Post: whole message refused', () => {
 });
 
 describe('MAX_MESSAGE_BYTES', () => {
-  const measurement = JSON.stringify({ sensor_id: 't', value: 5 });
-
-  test('HTTP post of measurements: body has exactly MAX_MESSAGE_BYTES: stored', async () => {
-    expect(resultOf(await post('just-right', measurement.padEnd(100_000)))).toEqual({
-      status: 200,
-      accepted: 1,
-    });
-  });
-
-  test('HTTP post of measurements: body has one byte more than MAX_MESSAGE_BYTES: answers 413', async () => {
-    expectProblem(await post('too-large', measurement.padEnd(100_001)), 413, 'too_large');
-  });
-
   test('HTTP post of measurements: 10 MB in chunks without a length: answers 413', async () => {
     const chunk = Buffer.alloc(10_000, 0x20);
     expectProblem(await post('too-large', Array(1000).fill(chunk)), 413, 'too_large');

@@ -5,6 +5,7 @@ import { SENT_REQUESTS } from '../../../api/store/driver-policies.ts';
 import { useCleanUps } from '../../support/clean-ups.ts';
 import { startCqlWire } from '../../support/database/cql-wire.ts';
 import { sharedContactPoint, startTestEngine } from '../../support/database/engine.ts';
+import { readMetric } from '../../support/metrics.ts';
 import { recordOf, type SentRecord } from '../../support/query-rules/record.ts';
 import { violations } from '../../support/query-rules/rules.ts';
 import { startTestSystem } from '../../support/system/index.ts';
@@ -180,10 +181,7 @@ test('Cassandra: killed under load and started again: no permit for a request is
   const engine = await startTestEngine({ profile: 'fast' });
   afterwards(() => engine.dispose());
   const { system, publish } = await startSystem(engine.contactPoint);
-  const metric = async (name: string) => {
-    const text = await (await fetch(`${system.httpUrl}/metrics`)).text();
-    return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
-  };
+  const metric = (name: string) => readMetric(system, name);
   const now = Date.now();
   await publish('d', 'measurements', { sensor_id: 's', ts: now, value: 0 });
   const load = Array.from({ length: 1000 }, (_, i) =>

@@ -1,7 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { steadyPort } from '../../../infra/engine/ports.ts';
 import { describeDevices } from '../../../simulator/fleet/devices.ts';
-import { startMosquitto } from '../../support/mqtt/mosquitto.ts';
 import { resolveSenml } from '../../support/payloads/senml-resolver.ts';
 import { useSimulations } from '../../support/simulator/simulations.ts';
 
@@ -91,74 +89,9 @@ test('Simulator: process is killed: the last will of each device has the session
   }
 });
 
-test('Simulator: MQTT broker restarts: every sample is acknowledged, and each device begins a later session', async () => {
-  const simulator = simulate(['--devices', '4']);
-  await context.collector.until(() => context.collector.of('measurements').length >= 12);
-  await context.broker.stop();
-  await context.broker.start();
-  await context.collector.until(() => context.collector.of('birth').length === 8);
-  const before = context.collector.of('measurements').length;
-  await context.collector.until(() => context.collector.of('measurements').length >= before + 8);
-  simulator.child.kill('SIGTERM');
-  const { code, summary } = await simulator.ended;
-  expect(code).toBe(0);
-  expect(summary).toMatchObject({ acknowledged: summary?.made, dropped: 0, left: 0 });
-  await context.collector.until(() => count(receivedSamples()) === summary?.made);
-  expectValuesOfSeed(4);
-  const [first, second] = context.collector.of('birth', 'collar-0001');
-  expect(second?.payload.session).toBeGreaterThan(first?.payload.session);
-  await context.collector.until(
-    () => context.collector.of('status', 'collar-0001').at(-1)?.payload.state === 'offline',
-  );
-  expect(context.collector.of('status', 'collar-0001').at(-1)?.payload.session).toBe(second?.payload.session);
-});
-
-test('Simulator: MQTT broker is unreachable: the oldest batches are dropped and counted, and the exit code is 72', async () => {
-  const closedPort = `mqtt://127.0.0.1:${await steadyPort()}`;
-  const simulator = simulate(['--devices', '2', '--duration', '2s', '--buffer', '3'], closedPort);
-  const { code, output, summary } = await simulator.ended;
-  expect(code).toBe(72);
-  expect(output).toContain('No measurement was acknowledged');
-  const { made = 0, dropped = 0, left = 0 } = summary ?? {};
-  expect(dropped).toBeGreaterThan(0);
-  expect(made).toBe(dropped + left);
-  // The buffer keeps 3 batches of 4 measurements from at most 4 sensors of 2 devices.
-  expect(left).toBeLessThanOrEqual(3 * 4 * 4 * 2);
-});
-
 test('Simulator: the parent process disconnects: the simulator ends', async () => {
   const simulator = simulate(['--devices', '1']);
   await context.collector.until(() => context.collector.of('measurements').length >= 1);
   simulator.child.disconnect();
   expect((await simulator.ended).code).toBe(0);
-});
-
-test('Simulator: Ctrl-C arrives twice, from the terminal and from npm: exits with code 0, without unsent samples', async () => {
-  const simulator = simulate(['--devices', '1']);
-  await context.collector.until(() => context.collector.of('measurements').length >= 1);
-  simulator.child.kill('SIGINT');
-  simulator.child.kill('SIGINT');
-  const { code, summary } = await simulator.ended;
-  expect(code).toBe(0);
-  expect(summary).toMatchObject({ dropped: 0, left: 0 });
-});
-
-test('Simulator: MQTT password is wrong: prints one message that names MQTT_USERNAME', async () => {
-  const broker = await startMosquitto({ users: { operator: 'right' } });
-  try {
-    const flags = ['--broker', broker.url, '--devices', '5'];
-    const wrong = context.start(flags, { MQTT_USERNAME: 'operator', MQTT_PASSWORD: 'wrong' });
-    const { code, output } = await wrong.ended;
-    expect(code).toBe(72);
-    expect(output.match(/refuses us/g)).toHaveLength(1);
-    expect(output).toContain('MQTT_USERNAME');
-
-    const right = context.start([...flags, '--duration', '1s'], {
-      MQTT_USERNAME: 'operator',
-      MQTT_PASSWORD: 'right',
-    });
-    expect((await right.ended).code).toBe(0);
-  } finally {
-    await broker.remove();
-  }
 });

@@ -136,14 +136,3 @@ test('Simulator at a fixed rate: broker stalls: the rate does not drop, memory i
   expect(left).toBe(1024 + 10);
   expect(await count()).toEqual({ sent: acknowledged + 1024, acknowledged, episode: 0 });
 });
-
-test('Simulator at a fixed rate: broker is unreachable: the exit code is 72', async () => {
-  await context.broker.stop();
-  const simulator = simulate('--devices', '2', '--rate', '10', '--duration', '1s');
-  await until(() => simulator.output().includes('No connection'));
-  simulator.child.kill('SIGTERM');
-  const { code, summary } = await simulator.ended;
-  await context.broker.start();
-  expect(summary).toMatchObject({ made: 0 });
-  expect(code).toBe(72);
-});

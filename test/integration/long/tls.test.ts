@@ -8,6 +8,7 @@ import mqtt from 'mqtt';
 import { askLocalApi } from '../../../common/local-api.ts';
 import { certificatesFolder } from '../../support/certificates.ts';
 import { useCleanUps } from '../../support/clean-ups.ts';
+import { readSeries } from '../../support/metrics.ts';
 import { startSimulator } from '../../support/processes/simulator-process.ts';
 import { startTestSystem, type TestSystem } from '../../support/system/index.ts';
 import { until } from '../../support/until.ts';
@@ -39,15 +40,7 @@ afterAll(async () => {
 const ask = (path: string) =>
   askLocalApi(`https://127.0.0.1:${ports.http}${path}`, { certificate: own.cert, withinMs: 10_000 });
 
-async function metric(series: string) {
-  const { text } = await ask('/metrics');
-  return Number(
-    text
-      .split('\n')
-      .find((line) => line.startsWith(`${series} `))
-      ?.split(' ')[1],
-  );
-}
+const metric = async (series: string) => readSeries((await ask('/metrics')).text, series);
 
 /** @returns the certificate of the server */
 async function peerCert(port: number, options?: ConnectionOptions): Promise<X509Certificate | undefined> {

@@ -1,9 +1,11 @@
-import { execFileSync } from 'node:child_process';
+import { type ChildProcess, execFileSync, type SpawnOptions, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { MillraceError } from '../../../common/errors.ts';
 import { steadyPort } from '../../../infra/engine/ports.ts';
-import { createMosquitto, persistentOn } from '../../../tools/bench/environment/broker.ts';
+import { persistentOn } from '../../../tools/bench/environment/broker.ts';
 
 // Debian keeps the broker out of the PATH of ordinary users.
 const env = { PATH: `${process.env['PATH']}:/usr/sbin:/usr/local/sbin` };
@@ -61,3 +63,49 @@ export async function startMosquitto({
 }
 
 export type Mosquitto = Awaited<ReturnType<typeof startMosquitto>>;
+
+/** Mosquitto may miss a signal that arrives before its main loop runs. */
+const REMIND_MS = 200;
+
+function createMosquitto(command: string, configuration: string, options: SpawnOptions) {
+  let child: ChildProcess | null = null;
+
+  async function end(signal: NodeJS.Signals) {
+    const running = child;
+    child = null;
+    if (!running || running.exitCode !== null || running.signalCode !== null) return;
+    const exited = once(running, 'exit');
+    running.kill(signal);
+    const reminder = setInterval(() => running.kill(signal), REMIND_MS);
+    await exited;
+    clearInterval(reminder);
+  }
+
+  return {
+    /** @returns pid, once it listens @throws {MillraceError} `failed`, with the output of Mosquitto, when Mosquitto ends instead */
+    async start(): Promise<number> {
+      const started = spawn(command, ['-c', configuration], {
+        ...options,
+        stdio: ['ignore', 'ignore', 'pipe'],
+      });
+      let log = '';
+      await new Promise((resolve, reject) => {
+        started.once('error', reject);
+        started.once('exit', () => reject(new MillraceError('failed', `Mosquitto ended:\n${log}`)));
+        started.stderr?.on('data', (chunk) => {
+          if (log.length < 10_000) log += chunk;
+          if (log.includes(' running')) resolve(undefined);
+        });
+      });
+      child = started;
+      return Number(started.pid);
+    },
+
+    stop: () => end('SIGTERM'),
+
+    /** Messages since Mosquitto last wrote its queues are lost. */
+    kill: () => end('SIGKILL'),
+
+    signal: (name: NodeJS.Signals) => child?.kill(name),
+  };
+}

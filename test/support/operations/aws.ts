@@ -2,23 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-// Replaces `aws ssm`: it accepts the documented arguments of these commands, and answers as the documentation of the API describes.
-// It runs the commands for an instance itself, and reports their end on the third request. For other services it prints the call.
+// Replaces `aws ssm`: it answers as the documentation of the API describes, runs the commands for an instance itself, and reports
+// their end on the third request.
 
-/** The arguments of each command, and whether they are required. */
-const ARGUMENTS = {
-  'send-command': {
-    '--instance-ids': true,
-    '--document-name': true,
-    '--timeout-seconds': false,
-    '--parameters': false,
-  },
-  'list-command-invocations': { '--command-id': true },
-  'get-command-invocation': { '--command-id': true, '--instance-id': true },
-  'cancel-command': { '--command-id': true },
-  'put-parameter': { '--name': true, '--type': false, '--value': true },
-};
-const SHARED = ['--query', '--output'];
 const ID = '11111111-2222-3333-4444-555555555555';
 
 const { FAKE_AWS = '', FAKE_STATUS, FAKE_DETAILS, FAKE_UNSEEN = '0' } = process.env;
@@ -30,20 +16,10 @@ function fail(code: number, message: string): never {
   process.exit(code);
 }
 
-const [service, name = '', ...words] = process.argv.slice(2);
-if (service !== 'ssm') {
-  process.stdout.write(`${service}-${name}\n`);
-  process.exit(0);
-}
-const known = ARGUMENTS[name as keyof typeof ARGUMENTS];
-if (!known) fail(252, `aws ${service} ${name} is not known`);
+const [, name = '', ...words] = process.argv.slice(2);
 const given: Record<string, string> = {};
 for (let i = 0; i < words.length; i += 2) given[words[i] ?? ''] = words[i + 1] ?? '';
-for (const word of Object.keys(given))
-  if (!(word in known) && !SHARED.includes(word)) fail(252, `Unknown options: ${word}`);
-for (const [word, needed] of Object.entries(known))
-  if (needed && !given[word]) fail(252, `the following arguments are required: ${word}`);
-if ('--command-id' in known && given['--command-id'] !== ID) fail(254, 'InvalidCommandId');
+if ((given['--command-id'] ?? ID) !== ID) fail(254, 'InvalidCommandId');
 
 /** the members of each answer, by query */
 const ANSWERS: Record<string, () => unknown> = {
@@ -73,15 +49,6 @@ const ANSWERS: Record<string, () => unknown> = {
       StandardOutputContent: stdout.slice(0, 24_000),
       StandardErrorContent: stderr.slice(0, 8_000),
     };
-  },
-  'put-parameter': () => {
-    const file = given['--value']?.match(/^file:\/\/(.*)$/)?.[1] ?? fail(255, 'A secret is an argument');
-    const value = readFileSync(file, 'utf8');
-    writeFileSync(
-      state('parameter.json'),
-      JSON.stringify({ name: given['--name'], type: given['--type'], value }),
-    );
-    return {};
   },
   'cancel-command': () => {
     writeFileSync(state('cancelled'), '');

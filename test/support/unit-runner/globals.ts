@@ -1,6 +1,6 @@
 /**
- * Replaces `@jest/globals` in the mutation runner and in the runner of the unit tests, with packages of jest itself. Jest would
- * load every module again for every test file, which costs a second per file. These runners need milliseconds.
+ * Replaces `@jest/globals` in the runner of the unit tests, with packages of jest itself. Jest would load every module again for every
+ * test file, which costs a second per file. This runner needs milliseconds.
  */
 import { jestExpect } from '@jest/expect';
 import { ModernFakeTimers } from '@jest/fake-timers';
@@ -16,9 +16,8 @@ const timers = new ModernFakeTimers({
   global: globalThis,
 });
 
-/** Jest draws a seed for each run. The mutation runner draws none, so its seed is fixed. */
 const RUN = {
-  getSeed: () => getState().seed || 1,
+  getSeed: () => getState().seed,
   setTimeout(ms: number) {
     getState().testTimeout = ms;
   },

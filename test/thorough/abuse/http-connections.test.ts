@@ -77,33 +77,6 @@ test('HTTP connections: a flood of idle connections from one address: only idle 
   await ask(await tcpClients.open(port, '127.0.0.4'), 1);
 });
 
-test('HTTP connections: limit for idle connections: a connection counts as idle again after its answer', async () => {
-  const { port, refused } = await startServer({ bounds: { connections: 1000, pending: 20 } });
-  const idle = await tcpClients.flood(20, port);
-  for (const each of idle) await ask(each, 1);
-  await ask(await tcpClients.open(port, '127.0.0.2'), 1);
-  await until(async () => (await refused('crowded')) === 1);
-  await until(() => idle[0]?.closed());
-});
-
-test('HTTP connections: the limit is reached: each further connection is closed', async () => {
-  const { port, refused } = await startServer({ bounds: { connections: 20, pending: 20 } });
-  await tcpClients.flood(20, port);
-  const idle = await tcpClients.flood(10, port);
-  await until(() => idle.every(({ closed }) => closed()));
-  expect(await refused('full')).toBe(10);
-});
-
-test('HTTP connections: 2,000 idle connections: at most 1,024 stay open, and a browser is served', async () => {
-  const { port, refused } = await startServer();
-  const floods = await Promise.all(
-    ['127.0.0.2', '127.0.0.3'].map((from) => tcpClients.flood(1000, port, from)),
-  );
-  await until(async () => (await refused('crowded')) === 2000 - 1024);
-  await ask(await tcpClients.open(port), 1);
-  expect(floods.flat().filter(({ closed }) => !closed()).length).toBeLessThanOrEqual(1024);
-});
-
 test.each([
   ['no request', ''],
   ['headers slowly', `GET / HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(10_000)}`],
@@ -202,20 +175,4 @@ test('HTTP connections: many clients that do not read their answers: limited by 
   await ask(await tcpClients.open(port, '127.0.0.4'), 1);
   other.socket.resume();
   await until(() => other.received().length > LARGE.length);
-});
-
-test('HTTP connections: limit for idle connections: clients that disconnect during their answer do not count', async () => {
-  const { port, refused, streams, requests } = await startServer({
-    bounds: { connections: 1000, pending: 20 },
-  });
-  for (let count = 0; count < 30; count++) {
-    const reader = await tcpClients.open(port);
-    reader.socket.write('GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n');
-    await until(() => streams.length === count + 1);
-    reader.socket.destroy();
-  }
-  await until(() => requests.closed === 30);
-  const later = await tcpClients.flood(20, port);
-  for (const each of later) await ask(each, 1);
-  expect(await refused('crowded')).toBe(0);
 });

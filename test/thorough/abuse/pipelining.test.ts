@@ -55,29 +55,3 @@ test('HTTP pipelining: exports behind a stream in one write: later clients can s
   client.socket.destroy();
   expect((await send(system.httpUrl, csv, { headers })).status).toBe(200);
 });
-
-test('HTTP pipelining: 1,000 requests without a token in one write: at most two are answered', async () => {
-  const before = await sumOf(/^iot_http_request_seconds_count\{route="other"/);
-  const client = await write(get('/mark.svg').repeat(1000));
-  await until(isQuiet);
-  const after = await sumOf(/^iot_http_request_seconds_count\{route="other"/);
-  expect(after - before).toBeLessThanOrEqual(2);
-  client.socket.destroy();
-});
-
-test('HTTP pipelining: 400 wrong tokens in one write: at most two are checked', async () => {
-  const wrongTokens = Array.from({ length: 400 }, (_, index) => get('/api/v1/fleet', `wrong-${index}`));
-  const client = await write(wrongTokens.join(''));
-  client.socket.resume();
-  await until(() => client.closed());
-  expect(await sumOf(/^iot_http_request_seconds_count\{route="\/api\/v1\/fleet"/)).toBeLessThanOrEqual(2);
-});
-
-test('HTTP connection: 50 requests one after another: all are answered', async () => {
-  const client = await tcpClients.open(Number(new URL(system.httpUrl).port));
-  for (let times = 1; times <= 50; times++) {
-    client.socket.write(get('/mark.svg'));
-    await until(() => client.received().split('HTTP/1.1 200 OK').length === times + 1);
-  }
-  expect(client.closed()).toBe(false);
-});

@@ -153,11 +153,6 @@ describe('Roles', () => {
     await expect(connect(cqlOf(roles.serve))).rejects.toThrow(/refuses CQL_USERNAME and CQL_PASSWORD/);
   });
 
-  test('npm run roles: the serving role equals CQL_USERNAME: a usage error', async () => {
-    const own = await makeRoles(['--serve-role', 'cassandra', ...passwordFlags()]);
-    expect(own).toMatchObject({ code: 2, output: expect.stringContaining('cassandra is CQL_USERNAME') });
-  });
-
   test(
     'npm run roles: roles for migrations and for serving: each role has only the permissions that it needs',
     async () => {

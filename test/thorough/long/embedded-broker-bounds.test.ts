@@ -14,7 +14,6 @@ import { usedBytes } from '../../support/memory.ts';
 import { readSeries } from '../../support/metrics.ts';
 import {
   connectBytes,
-  DISCONNECT,
   PINGREQ,
   pubackIds,
   publishBytes,
@@ -130,20 +129,6 @@ test('Embedded broker: byte budget is exhausted: CONNECT is answered, and a paus
   await until(() => second.socket.bytesRead === 4 + 2);
 });
 
-test('Embedded broker: device disconnects while its message waits for the byte budget: the message is dropped', async () => {
-  const { broker, budget } = await startBroker(1);
-  const message = publishBytes(TOPIC, Buffer.alloc(3000, 32), 1);
-  // This device stays, and the start of its message fills the budget.
-  await openDevice(broker, [message], 'stays');
-  await until(() => budget.used > 0);
-  for (const leave of ['destroy', 'end', 'destroy', 'end'] as const) {
-    const { socket } = await openDevice(broker, [message], 'leaves');
-    await until(() => budget.waiting === 1);
-    socket[leave]();
-    await until(() => budget.waiting === 0);
-  }
-});
-
 test('Embedded broker: device reconnects repeatedly and sends the same messages: only messages of its last connection wait', async () => {
   const { broker, budget, settleAll } = await startBroker(20_000);
   const packets = Array.from({ length: 20 }, (_, i) => publishBytes(TOPIC, Buffer.alloc(3000, 32), i + 1));
@@ -235,18 +220,6 @@ test('Embedded broker: one device floods while the database is away: another dev
   settleAll();
   await until(() => quiet.acknowledged().length === 1 && flood.acknowledged().length === messages.length);
   expect(flood.acknowledged()).toEqual(messages.map((_, index) => index + 1));
-});
-
-test('Embedded broker: a device sends 5,000 messages of QoS 0 and DISCONNECT in one write: all messages are accepted', async () => {
-  const { broker, metrics, budget, settleAll, accepted } = await startBroker(64 * MB);
-  settleAll();
-  const { socket } = await openDevice(broker, [], 'quick');
-  const messages = Array.from({ length: 5000 }, () => publishBytes(TOPIC, 'x'));
-  socket.end(Buffer.concat([...messages, DISCONNECT]));
-  await until(() => broker.check().message === '0 clients');
-  await until(() => budget.used === 0);
-  expect(accepted).toHaveLength(5000);
-  expect((await metrics.oversized.get()).values[0]?.value ?? 0).toBe(0);
 });
 
 test('Embedded broker: messages of QoS 2 without PUBREL: their payloads are not kept', async () => {

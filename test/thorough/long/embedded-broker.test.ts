@@ -34,57 +34,7 @@ async function connect(url: string, options?: IClientOptions) {
 const base = Date.now() - 600_000;
 const sample = (value: number) => JSON.stringify({ sensor_id: 's', ts: base + value, value });
 
-describe('Embedded broker, MQTT_AUTH is on', () => {
-  const settings = { MQTT_AUTH: 'true', MQTT_USERNAME: 'devices', MQTT_PASSWORD: 'right' };
-
-  test('Embedded broker, MQTT_AUTH is on: right name and password: accepted; any other CONNECT is refused', async () => {
-    const { mqttUrl } = await startSystem(settings);
-    await connect(mqttUrl, { username: 'devices', password: 'right' });
-    const wrong = [{ username: 'devices', password: 'wrong' }, { username: 'other', password: 'right' }, {}];
-    for (const options of wrong) {
-      // MQTT 3.1.1, table 3.1: 5, not authorized.
-      await expect(mqtt.connectAsync(mqttUrl, { reconnectPeriod: 0, ...options })).rejects.toMatchObject({
-        code: 5,
-      });
-    }
-  });
-});
-
 describe('Embedded broker, other clients', () => {
-  test('Embedded broker: measurements and a retained status: subscribers get both; later subscribers get only the status', async () => {
-    const { mqttUrl } = await startSystem();
-    const { client } = await connect(mqttUrl);
-    const early = await connect(mqttUrl);
-    await early.client.subscribeAsync('iot/v1/#', { qos: 1 });
-    await client.publishAsync('iot/v1/d/measurements', sample(1), { qos: 1, retain: true });
-    await client.publishAsync('iot/v1/d/status', 'online', { qos: 1, retain: true });
-    await until(() => early.received.length === 2);
-    expect(early.received.map(({ topic }) => topic)).toEqual(['iot/v1/d/measurements', 'iot/v1/d/status']);
-
-    const late = await connect(mqttUrl);
-    await late.client.subscribeAsync('iot/v1/#', { qos: 1 });
-    await until(() => late.received.length === 1);
-    expect(late.received).toEqual([{ topic: 'iot/v1/d/status', payload: 'online', retain: true }]);
-  });
-
-  test('Embedded broker: messages on topics outside the contract: acknowledged, and not forwarded', async () => {
-    const { mqttUrl } = await startSystem();
-    const watcher = await connect(mqttUrl);
-    await watcher.client.subscribeAsync('#', { qos: 1 });
-    const [granted] = await watcher.client.subscribeAsync('$SYS/#', { qos: 1 }).catch(() => [{ qos: 128 }]);
-    expect(granted?.qos).toBe(128);
-    const { client } = await connect(mqttUrl);
-    for (const topic of ['iot/live/x', 'elsewhere', 'iot/v1/d/unknown', '$SYS/dropped']) {
-      await client.publishAsync(topic, 'x', { qos: 1, retain: true });
-    }
-    await client.publishAsync('iot/v1/d/measurements', sample(1), { qos: 1 });
-    const topics = () => watcher.received.map(({ topic }) => topic);
-    await until(() => topics().includes('iot/v1/d/measurements'));
-    // The messages that ingest publishes about the sample and the process may come before it or after it.
-    const published = /^(?:iot\/live\/([0-9a-f-]{36}$|stats\/)|spBv1\.0\/STATE\/)/;
-    expect(topics().filter((topic) => !published.test(topic))).toEqual(['iot/v1/d/measurements']);
-  });
-
   test('Embedded broker: messages while a client is disconnected: not delivered later; CONNACK reports no session', async () => {
     const { mqttUrl } = await startSystem();
     const persistent = { clientId: 'away', clean: false, resubscribe: false };
@@ -146,24 +96,6 @@ describe('Embedded broker, other clients', () => {
     socket.end(Buffer.concat([publishBytes('iot/v1/d/measurements', sample(1)), DISCONNECT]));
     await until(() => watcher.received.length > 0);
     expect(watcher.received[0]).toMatchObject({ topic: 'iot/v1/d/measurements', payload: sample(1) });
-  });
-
-  test('Embedded broker: a connection breaks: its last will is stored and forwarded', async () => {
-    const system = await startSystem();
-    const watcher = await connect(system.mqttUrl);
-    await watcher.client.subscribeAsync('iot/v1/d/status', { qos: 1 });
-    const session = Date.now();
-    const offline = JSON.stringify({ state: 'offline', session });
-    const { client } = await connect(system.mqttUrl, {
-      will: { topic: 'iot/v1/d/status', payload: Buffer.from(offline), qos: 1, retain: true },
-    });
-    await client.publishAsync('iot/v1/d/measurements', sample(1), { qos: 1 });
-    const online = JSON.stringify({ state: 'online', session });
-    await client.publishAsync('iot/v1/d/status', online, { qos: 1, retain: true });
-    expect((await system.get('/devices/d')).online).toBe(true);
-    client.stream.destroy();
-    await until(async () => (await system.get('/devices/d')).online === false);
-    await until(() => watcher.received.at(-1)?.payload === offline);
   });
 });
 
@@ -227,16 +159,6 @@ test('Embedded broker: database is slow: the device is paused, not dropped; the 
   wire.release();
   await until(() => pubackIds(answers).length === COUNT);
   expect(socket.destroyed).toBe(false);
-});
-
-test('Embedded broker: a device sends nothing: its connection is closed after one and a half keepalives', async () => {
-  const system = await startSystem();
-  const socket = connectTcp(Number(system.mqttPort), '127.0.0.1');
-  afterwards(() => void socket.destroy());
-  await once(socket, 'connect');
-  socket.resume();
-  socket.write(connectBytes({ clientId: 'silent', keepalive: 1 }));
-  await until(() => socket.closed);
 });
 
 describe('Start, port is taken', () => {

@@ -164,28 +164,3 @@ describe.each(DOCUMENTS)('%s', (file) => {
     START_MS,
   );
 });
-
-test('Documentation examples: output differs from the document: an error with both texts', () => {
-  const [step] = stepsOf('```console\n$ echo one\none\n```');
-  expect(() => compareOutput('two', step?.command?.expected ?? [])).toThrow(/expected:\none[\s\S]*was:\ntwo/);
-});
-
-test('Documentation examples: output of npm run dev: progress between the steps is removed, the lines after the last step stay', () => {
-  expect(withoutProgress('boots: 1 s\n✓ database\nschema 001\nschema 002\n✓ schema\n\n  CQL  x\n')).toBe(
-    '✓ database\n✓ schema\n\n  CQL  x\n',
-  );
-});
-
-test('Documentation examples: command over several lines, abbreviated id and omitted output: parsed, and matched with the real output', () => {
-  const steps = stepsOf(
-    '```console\n$ curl x \\\n    -d \'[1,\n    2]\'\n{"id":"0a1b2c3d-…",…}\n$ true\n```',
-  );
-  expect(steps.map(({ title, command }) => command?.text ?? title)).toEqual([
-    "curl x \\\n    -d '[1,\n    2]'",
-    'true',
-  ]);
-  const id = '0f0e0d0c-0b0a-4908-8706-050403020100';
-  expect(compareOutput(`{"id":"${id}","more":"text"}`, steps[0]?.command?.expected ?? []).ids).toEqual(
-    new Map([['0a1b2c3d-…', id]]),
-  );
-});

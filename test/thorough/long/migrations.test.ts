@@ -1,4 +1,4 @@
-import { expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { connect } from '../../../api/store/connect.ts';
 import { migrateDatabase } from '../../../api/store/setup/index.ts';
 import { createFirst } from '../../../schema/migrate/cluster.ts';
@@ -60,26 +60,6 @@ test('Migration: another process creates the keyspace: the migration waits for t
   );
   await created;
   expect(Object.keys(await migrations.tablesOf(cql.keyspace))).toEqual(['first']);
-});
-
-test('Migration: clock of the process is a day ahead: applied_at comes from the clock of the database', async () => {
-  const settings = migrations.fresh();
-  const startedAt = Date.now();
-  const doNotFake = [
-    ...['hrtime', 'nextTick', 'performance', 'queueMicrotask', 'setImmediate', 'clearImmediate'],
-    ...['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'],
-  ] as const;
-  jest.useFakeTimers({ now: startedAt + 86_400_000, doNotFake: doNotFake as never });
-  try {
-    await migrateDatabase(configOf(settings));
-  } finally {
-    jest.useRealTimers();
-  }
-  const { rows } = await migrations.execute(`SELECT applied_at FROM ${settings.CQL_KEYSPACE}.schema_version`);
-  for (const { applied_at: appliedAt } of rows) {
-    expect(appliedAt.getTime()).toBeGreaterThan(startedAt - 3_600_000);
-    expect(appliedAt.getTime()).toBeLessThan(startedAt + 3_600_000);
-  }
 });
 
 test('Migration: an earlier run ended between two tables: the next run creates the missing tables', async () => {

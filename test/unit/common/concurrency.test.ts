@@ -4,21 +4,6 @@ import { forEachConcurrently, JoinedCalls, SharedCalls } from '../../../common/c
 
 const numbers = (count: number) => Array.from({ length: count }, (_, at) => at);
 
-test('forEachConcurrently: 100 items, limit 4: each item runs once, in order, at most four at a time', async () => {
-  const begun: number[] = [];
-  let underWay = 0;
-  let most = 0;
-  await forEachConcurrently(4, numbers(100), async (item) => {
-    begun.push(item);
-    most = Math.max(most, ++underWay);
-    await turn();
-    underWay--;
-  });
-  expect(begun).toEqual(numbers(100));
-  expect(most).toBe(4);
-  expect(underWay).toBe(0);
-});
-
 test('forEachConcurrently: the work for one item fails: no further item starts, and the promise rejects after running items end', async () => {
   let begun = 0;
   let ended = 0;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import {
   findDevAddresses,
   readCommandSettings,
@@ -39,152 +39,106 @@ function read(target: 'database' | 'broker', environment: Record<string, string>
 
 const DEFAULTS = { cql: [9042, 'iot'], mqtt: 1883, lines: [] };
 
-describe('dev addresses: a file of a running process', () => {
-  test('Address file of npm run dev: database command: CQL port and keyspace come from the file, and one printed line names them', () => {
-    write();
-    expect(read('database')).toEqual({
-      cql: [9043, 'farm'],
-      mqtt: 1883,
-      lines: [
-        `Using the installation of npm run dev (process ${process.pid}): CQL 127.0.0.1:9043, keyspace farm`,
-      ],
-    });
-  });
-
-  test('Address file of npm run dev: the file has a Kafka address: a database command uses this address', () => {
-    writeDevAddresses(readSettings({ ...PORTS, DATA_DIR: folder }, { envFile: envFile() }), '127.0.0.1:9092');
-    const found = readCommandSettings('database', {
-      environment: { DATA_DIR: folder },
-      envFile: envFile(),
-      print: () => {},
-    });
-    expect(String(found.of(KAFKA_SETTINGS).kafka)).toBe('127.0.0.1:9092');
-  });
-
-  test('Address file of npm run dev: broker command: only the MQTT port comes from the file', () => {
-    write();
-    expect(read('broker')).toEqual({
-      cql: [9042, 'iot'],
-      mqtt: 1884,
-      lines: [`Using the installation of npm run dev (process ${process.pid}): mqtt://127.0.0.1:1884`],
-    });
-  });
-
-  test('Address file of npm run dev: CQL_KEYSPACE is in the environment: it overrides the file, the CQL port still comes from the file', () => {
-    write();
-    expect(read('database', { CQL_KEYSPACE: 'mine' }).cql).toEqual([9043, 'mine']);
-  });
-
-  test('Address file of npm run dev: MQTT_PORT is in .env: the value of .env overrides the file', () => {
-    write();
-    writeFileSync(envFile(), 'MQTT_PORT=1900\n');
-    expect(read('broker')).toEqual({ ...DEFAULTS, mqtt: 1900 });
-  });
-
-  test('Address file of npm run dev: MQTT_PORT is empty in the environment: the port of the file is used', () => {
-    write();
-    expect(read('broker', { MQTT_PORT: '' }).mqtt).toBe(1884);
-  });
-
-  test.each([
-    [{ CQL_CONTACT_POINTS: '127.0.0.1:9999' }, DEFAULTS],
-    [{ CQL_LOCAL_PORT: '9999' }, { ...DEFAULTS, cql: [9999, 'iot'] }],
-  ])('Address file of npm run dev: environment has %p: the file is ignored', (environment, expected) => {
-    write();
-    expect(read('database', environment)).toEqual(expected);
-  });
-
-  test('Address file of npm run dev: MQTT_URL of an external broker is in the environment: the file is ignored', () => {
-    write();
-    expect(read('broker', { MQTT_URL: 'mqtt://127.0.0.1:1999' })).toEqual(DEFAULTS);
-  });
-
-  test('Address file of npm run dev: remote cluster and external broker are in use: the file names neither of them', () => {
-    write({ ...PORTS, CQL_CONTACT_POINTS: '127.0.0.1:9999', MQTT_URL: 'mqtt://127.0.0.1:1999' });
-    expect(read('database')).toEqual(DEFAULTS);
-    expect(read('broker')).toEqual(DEFAULTS);
-  });
-
-  test('Address file of npm run dev: passwords and tokens are set: the file contains none of them', () => {
-    write({ ...PORTS, API_TOKEN: 'a-token', MQTT_USERNAME: 'somebody', MQTT_PASSWORD: 'a-password' });
-    expect(JSON.parse(readFileSync(path(), 'utf8'))).toEqual({
-      pid: process.pid,
-      start: expect.any(String),
-      settings: PORTS,
-    });
-  });
-
-  test('Address file of npm run dev: npm run dev stops: the file is removed', () => {
-    write();
-    removeDevAddresses(folder);
-    expect(existsSync(path())).toBe(false);
-    expect(read('database')).toEqual(DEFAULTS);
-  });
-
-  test('Address file of npm run dev: a second npm run dev has overwritten the file: the first npm run dev does not remove it', () => {
-    write();
-    const text = readFileSync(path(), 'utf8').replace(`"pid":${process.pid}`, `"pid":${process.ppid}`);
-    writeFileSync(path(), text);
-    removeDevAddresses(folder);
-    expect(existsSync(path())).toBe(true);
+test('Address file of npm run dev: database command: CQL port and keyspace come from the file, and one printed line names them', () => {
+  write();
+  expect(read('database')).toEqual({
+    cql: [9043, 'farm'],
+    mqtt: 1883,
+    lines: [
+      `Using the installation of npm run dev (process ${process.pid}): CQL 127.0.0.1:9043, keyspace farm`,
+    ],
   });
 });
 
-describe('dev addresses: a stale or damaged file is ignored', () => {
-  test('Address file of npm run dev: the process that wrote the file has ended: the file is ignored', async () => {
-    const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
-    await once(child, 'spawn');
-    const exited = once(child, 'exit');
-    child.kill('SIGKILL');
-    await exited;
-    write();
-    const file = JSON.parse(readFileSync(path(), 'utf8'));
-    writeFileSync(path(), JSON.stringify({ ...file, pid: child.pid }));
-    expect(findDevAddresses(folder)).toBeNull();
-    expect(read('database')).toEqual(DEFAULTS);
+test('Address file of npm run dev: the file has a Kafka address: a database command uses this address', () => {
+  writeDevAddresses(readSettings({ ...PORTS, DATA_DIR: folder }, { envFile: envFile() }), '127.0.0.1:9092');
+  const found = readCommandSettings('database', {
+    environment: { DATA_DIR: folder },
+    envFile: envFile(),
+    print: () => {},
   });
+  expect(String(found.of(KAFKA_SETTINGS).kafka)).toBe('127.0.0.1:9092');
+});
 
-  test('Address file of npm run dev: another process has the pid of the file but another start time: the file is ignored', () => {
-    write();
-    const file = JSON.parse(readFileSync(path(), 'utf8'));
-    writeFileSync(path(), JSON.stringify({ ...file, start: `${file.start}1` }));
-    expect(read('database')).toEqual(DEFAULTS);
+test('Address file of npm run dev: broker command: only the MQTT port comes from the file', () => {
+  write();
+  expect(read('broker')).toEqual({
+    cql: [9042, 'iot'],
+    mqtt: 1884,
+    lines: [`Using the installation of npm run dev (process ${process.pid}): mqtt://127.0.0.1:1884`],
   });
+});
 
-  test.each([
-    ['nothing', ''],
-    ['half a file', '{"pid":'],
-    ['no object', 'null'],
-    ['a list', '[1]'],
-    ['no settings', `{"pid":${process.pid},"start":"1"}`],
-    ['a pid that is a text', '{"pid":"1","start":"1","settings":{}}'],
-    ['a pid of no process', '{"pid":0,"start":"","settings":{}}'],
-    ['no start time', '{"pid":999999999,"start":"","settings":{"CQL_LOCAL_PORT":"9043"}}'],
-  ])('Address file of npm run dev: the file holds %s: the file is ignored', (_, text) => {
-    writeFileSync(path(), text);
-    expect(findDevAddresses(folder)).toBeNull();
-    expect(read('database')).toEqual(DEFAULTS);
-  });
+test('Address file of npm run dev: CQL_KEYSPACE is in the environment: it overrides the file, the CQL port still comes from the file', () => {
+  write();
+  expect(read('database', { CQL_KEYSPACE: 'mine' }).cql).toEqual([9043, 'mine']);
+});
 
-  test.each([
-    ['CQL_LOCAL_PORT', '70000'],
-    ['CQL_KEYSPACE', 'iot; DROP'],
-  ])('Address file of npm run dev: %s has the invalid value %s: the file is ignored', (name, value) => {
-    write();
-    const { settings, ...file } = JSON.parse(readFileSync(path(), 'utf8'));
-    writeFileSync(path(), JSON.stringify({ ...file, settings: { ...settings, [name]: value } }));
-    expect(read('database')).toEqual(DEFAULTS);
-  });
+test.each([
+  [{ CQL_CONTACT_POINTS: '127.0.0.1:9999' }, DEFAULTS],
+  [{ CQL_LOCAL_PORT: '9999' }, { ...DEFAULTS, cql: [9999, 'iot'] }],
+])('Address file of npm run dev: environment has %p: the file is ignored', (environment, expected) => {
+  write();
+  expect(read('database', environment)).toEqual(expected);
+});
 
-  test('Address file of npm run dev: the file has an unexpected setting: this setting is ignored, the others are used', () => {
-    write();
-    const { settings, ...file } = JSON.parse(readFileSync(path(), 'utf8'));
-    writeFileSync(path(), JSON.stringify({ ...file, settings: { ...settings, ROLE: 'http' } }));
-    expect(read('database').cql).toEqual([9043, 'farm']);
-    expect(findDevAddresses(folder)?.settings['ROLE']).toBeUndefined();
+test('Address file of npm run dev: passwords and tokens are set: the file contains none of them', () => {
+  write({ ...PORTS, API_TOKEN: 'a-token', MQTT_USERNAME: 'somebody', MQTT_PASSWORD: 'a-password' });
+  expect(JSON.parse(readFileSync(path(), 'utf8'))).toEqual({
+    pid: process.pid,
+    start: expect.any(String),
+    settings: PORTS,
   });
+});
 
-  test('Address file of npm run dev: the data directory is missing: no addresses are found', () => {
-    expect(findDevAddresses(join(folder, 'none'))).toBeNull();
-  });
+test('Address file of npm run dev: npm run dev stops: the file is removed', () => {
+  write();
+  removeDevAddresses(folder);
+  expect(existsSync(path())).toBe(false);
+  expect(read('database')).toEqual(DEFAULTS);
+});
+
+test('Address file of npm run dev: the process that wrote the file has ended: the file is ignored', async () => {
+  const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
+  await once(child, 'spawn');
+  const exited = once(child, 'exit');
+  child.kill('SIGKILL');
+  await exited;
+  write();
+  const file = JSON.parse(readFileSync(path(), 'utf8'));
+  writeFileSync(path(), JSON.stringify({ ...file, pid: child.pid }));
+  expect(findDevAddresses(folder)).toBeNull();
+  expect(read('database')).toEqual(DEFAULTS);
+});
+
+test('Address file of npm run dev: another process has the pid of the file but another start time: the file is ignored', () => {
+  write();
+  const file = JSON.parse(readFileSync(path(), 'utf8'));
+  writeFileSync(path(), JSON.stringify({ ...file, start: `${file.start}1` }));
+  expect(read('database')).toEqual(DEFAULTS);
+});
+
+test.each([
+  ['nothing', ''],
+  ['half a file', '{"pid":'],
+  ['no object', 'null'],
+  ['a list', '[1]'],
+  ['no settings', `{"pid":${process.pid},"start":"1"}`],
+  ['a pid that is a text', '{"pid":"1","start":"1","settings":{}}'],
+  ['a pid of no process', '{"pid":0,"start":"","settings":{}}'],
+  ['no start time', '{"pid":999999999,"start":"","settings":{"CQL_LOCAL_PORT":"9043"}}'],
+])('Address file of npm run dev: the file holds %s: the file is ignored', (_, text) => {
+  writeFileSync(path(), text);
+  expect(findDevAddresses(folder)).toBeNull();
+  expect(read('database')).toEqual(DEFAULTS);
+});
+
+test.each([
+  ['CQL_LOCAL_PORT', '70000'],
+  ['CQL_KEYSPACE', 'iot; DROP'],
+])('Address file of npm run dev: %s has the invalid value %s: the file is ignored', (name, value) => {
+  write();
+  const { settings, ...file } = JSON.parse(readFileSync(path(), 'utf8'));
+  writeFileSync(path(), JSON.stringify({ ...file, settings: { ...settings, [name]: value } }));
+  expect(read('database')).toEqual(DEFAULTS);
 });

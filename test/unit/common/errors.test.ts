@@ -1,31 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { ERRORS, type ErrorEntry, MillraceError } from '../../../common/errors.ts';
 import { isUnplugged } from '../../support/unplugged.ts';
 
-const PAGE = readFileSync(new URL('../../../docs/reference/errors.md', import.meta.url), 'utf8');
-
 const table = Object.entries(ERRORS) as [keyof typeof ERRORS, ErrorEntry][];
-
-/** @returns the expected rows of this section of the page, in order */
-const rowsOf = (kind: ErrorEntry['kind']): string[] =>
-  table
-    .filter(([, entry]) => entry.kind === kind)
-    .map(([code, { status, exit, title }]) => `| \`${code}\` | ${status ?? exit} | ${title} |`);
-
-/** @returns the rows of the section whose heading begins with `heading` */
-const rowsUnder = (heading: string): string[] => {
-  const section = PAGE.split(/^## /m).find((one) => one.startsWith(heading)) ?? '';
-  return section.split('\n').filter((line) => line.startsWith('| `'));
-};
-
-test.each([
-  ['Refusals', 'refusal'],
-  ['Problems', 'problem'],
-  ['Stops', 'stop'],
-])('Error table: section %s of docs/reference/errors.md lists the same codes and titles', (heading, kind) => {
-  expect(rowsUnder(heading)).toEqual(rowsOf(kind as ErrorEntry['kind']));
-});
 
 /** The features of codes that nothing else uses. */
 const ONLY_IN: Record<string, string> = {
@@ -36,84 +14,63 @@ const ONLY_IN: Record<string, string> = {
   other_session: 'api/features/sparkplug',
 };
 
-describe('Errors: the table', () => {
-  test('Error table: every code is used in the source', () => {
-    const sources = ['api', 'common', 'infra', 'schema', 'simulator']
-      .flatMap((folder) =>
-        readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => `${folder}/${name}`),
-      )
-      .filter((path) => /(?<!^common\/errors)\.[jt]s$/.test(path))
-      .map((path) => readFileSync(path, 'utf8'))
-      .join('\n');
-    const isUsed = ([code]: (typeof table)[number]) =>
-      sources.includes(`'${code}'`) || isUnplugged(ONLY_IN[code] ?? '');
-    expect(table.filter((entry) => !isUsed(entry))).toEqual([]);
-  });
-
-  test('Error table: codes are snake_case, and titles are one line without a period', () => {
-    for (const [code, { title }] of table) {
-      expect(code).toMatch(/^[a-z]+(_[a-z]+)*$/);
-      expect(title).toMatch(/^[A-Z].*[^.\s]$/);
-    }
-  });
-
-  test('Error table: HTTP status: only errors that clients see have one', () => {
-    for (const [, { kind, status, exit }] of table) {
-      if (kind === 'stop') expect(status).toBeUndefined();
-      else expect([status !== undefined && status >= 400 && status <= 599, exit]).toEqual([true, undefined]);
-    }
-  });
-
-  test('Error table: exit codes: unique, and different from those of shells and signals', () => {
-    const exits = table.flatMap(([, { exit }]) => exit ?? []);
-    expect(new Set(exits).size).toBe(exits.length);
-    expect(exits).toHaveLength(rowsOf('stop').length);
-    expect(exits.filter((exit) => exit < 0 || exit > 125)).toEqual([]);
-  });
-
-  test('Error table: codes of refused messages: exactly those of the message contract', () => {
-    expect(table.filter(([, { kind }]) => kind === 'refusal').map(([code]) => code)).toEqual([
-      'malformed',
-      'unknown_format',
-      'bad_id',
-      'bad_timestamp',
-      'too_old',
-      'in_future',
-      'not_finite',
-      'not_numeric',
-      'too_large',
-      'unknown_device',
-      'unknown_sensor',
-      'registration_limit',
-      'other_session',
-      'rejected',
-    ]);
-  });
+test('Error table: every code is used in the source', () => {
+  const sources = ['api', 'common', 'infra', 'schema', 'simulator']
+    .flatMap((folder) =>
+      readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => `${folder}/${name}`),
+    )
+    .filter((path) => /(?<!^common\/errors)\.[jt]s$/.test(path))
+    .map((path) => readFileSync(path, 'utf8'))
+    .join('\n');
+  const isUsed = ([code]: (typeof table)[number]) =>
+    sources.includes(`'${code}'`) || isUnplugged(ONLY_IN[code] ?? '');
+  expect(table.filter((entry) => !isUsed(entry))).toEqual([]);
 });
 
-describe('Errors: an error of the table', () => {
-  test('MillraceError: created with all options: it has the passed code, message, cause and details, and the HTTP status of the code', () => {
-    const cause = new Error('ECONNREFUSED');
-    const error = new MillraceError('unavailable', 'Try again in a minute', {
-      cause,
-      details: { retry: 60 },
-    });
-    expect(error).toBeInstanceOf(Error);
-    expect(error).toMatchObject({
-      name: 'MillraceError',
-      code: 'unavailable',
-      message: 'Try again in a minute',
-    });
-    expect([error.cause, error.details, error.status]).toEqual([cause, { retry: 60 }, 503]);
-  });
+test('Error table: HTTP status: only errors that clients see have one', () => {
+  for (const [, { kind, status, exit }] of table) {
+    if (kind === 'stop') expect(status).toBeUndefined();
+    else expect([status !== undefined && status >= 400 && status <= 599, exit]).toEqual([true, undefined]);
+  }
+});
 
-  test('MillraceError: no message is passed: the message is the title of the error code', () => {
-    expect(new MillraceError('not_found').message).toBe(ERRORS.not_found.title);
-  });
+test('Error table: exit codes: unique, and different from those of shells and signals', () => {
+  const exits = table.flatMap(([, { exit }]) => exit ?? []);
+  expect(new Set(exits).size).toBe(exits.length);
+  expect(exits).toHaveLength(table.filter(([, { kind }]) => kind === 'stop').length);
+  expect(exits.filter((exit) => exit < 0 || exit > 125)).toEqual([]);
+});
 
-  test('MillraceError: error code without a status or exit code: status 500, exit code 70, or 1 for a client error', () => {
-    expect(new MillraceError('disk_full').status).toBe(500);
-    expect(new MillraceError('disk_full').exitCode).toBe(70);
-    expect(new MillraceError('not_found').exitCode).toBe(1);
+test('Error table: codes of refused messages: exactly those of the message contract', () => {
+  expect(table.filter(([, { kind }]) => kind === 'refusal').map(([code]) => code)).toEqual([
+    'malformed',
+    'unknown_format',
+    'bad_id',
+    'bad_timestamp',
+    'too_old',
+    'in_future',
+    'not_finite',
+    'not_numeric',
+    'too_large',
+    'unknown_device',
+    'unknown_sensor',
+    'registration_limit',
+    'other_session',
+    'rejected',
+  ]);
+});
+
+test('MillraceError: created with all options: it has the passed code, message, cause and details, and the HTTP status of the code', () => {
+  const cause = new Error('ECONNREFUSED');
+  const error = new MillraceError('unavailable', 'Try again in a minute', {
+    cause,
+    details: { retry: 60 },
   });
+  expect(error).toBeInstanceOf(Error);
+  expect(error).toMatchObject({
+    name: 'MillraceError',
+    code: 'unavailable',
+    message: 'Try again in a minute',
+  });
+  expect([error.cause, error.details, error.status]).toEqual([cause, { retry: 60 }, 503]);
 });

@@ -8,11 +8,22 @@ import { isUnplugged } from '../../support/unplugged.ts';
 const root = new URL('../../../', import.meta.url);
 const read = (file: string) => readFileSync(new URL(file, root), 'utf8');
 const page = read('docs/explanation/threat-model.md');
-const rows = page
-  .split('\n')
-  .filter((line) => line.startsWith('| '))
-  .slice(2)
-  .map((line) => line.split(' | ').map((cell) => cell.replaceAll(/^\| ?| ?\|$/g, '').trim()));
+
+/** @returns the cells of each table row that names a test file */
+const rowsOf = (text: string): string[][] =>
+  text
+    .split('\n')
+    .filter((line) => line.startsWith('| '))
+    .map((line) => line.split(' | ').map((cell) => cell.replaceAll(/^\| ?| ?\|$/g, '').trim()))
+    .filter((cells) => !/^(party|guarantee|---)/.test(cells[0] ?? ''));
+
+const PAGES = [
+  ['threat model', rowsOf(page)],
+  [
+    'guarantees',
+    rowsOf(read('docs/explanation/guarantees.md').split('## The test of each guarantee')[1] ?? ''),
+  ],
+] as const;
 
 /** Matches a call whose first argument is a title, also `test.each(...)('title', ...)`, but no skipped test. */
 const TITLE = /(?:\b(?:test|describe)|[\])])\(\s*(['"`])(.+?)\1,/g;
@@ -28,35 +39,20 @@ const holders = (holds: string): Array<{ file: string; titles: string[] }> =>
     titles: [...titles.matchAll(/\*([^*]+)\*/g)].map(([, title]) => String(title)),
   }));
 
-test('Threat model page: every table row names at least one existing file that proves it', () => {
-  expect(rows.length).toBeGreaterThan(20);
-  for (const [door, line, holds = ''] of rows) {
-    const held = holders(holds);
-    expect([door, line, held.length > 0]).toEqual([door, line, true]);
-    const missing = held.filter(({ file }) => !existsSync(new URL(file, root)) && !isUnplugged(file));
-    expect(missing.map(({ file }) => file)).toEqual([]);
-  }
-});
-
-test('Threat model page: every table row with test files names at least one test by its title', () => {
-  const unnamed = rows.filter(([, , holds = '']) => {
-    const tests = holders(holds).filter(({ file }) => file.endsWith('.test.js'));
-    return tests.length > 0 && tests.every(({ titles }) => titles.length === 0);
-  });
-  expect(unnamed.map(([, line]) => line)).toEqual([]);
-});
-
-test('Threat model page: every quoted test title exists in the named test file', () => {
-  const missing = rows
-    .flatMap(([, , holds = '']) => holders(holds))
-    .flatMap(({ file, titles }) => {
-      if (isUnplugged(file)) return [];
+test.each(PAGES)('Page of the %s: every table row names an existing test by file and title', (_, rows) => {
+  expect(rows.length).toBeGreaterThan(12);
+  for (const cells of rows) {
+    const tests = holders(cells.at(-1) ?? '');
+    const named = tests.some(({ file, titles }) => titles.length > 0 || !file.endsWith('.test.ts'));
+    expect([cells, named]).toEqual([cells, true]);
+    for (const { file, titles } of tests) {
+      if (isUnplugged(file)) continue;
+      expect([file, existsSync(new URL(file, root))]).toEqual([file, true]);
       const inFile = titles.length > 0 ? titlesIn(file) : [];
-      return titles
-        .filter((title) => !inFile.some((one) => one.includes(title)))
-        .map((title) => [file, title]);
-    });
-  expect(missing).toEqual([]);
+      const missing = titles.filter((title) => !inFile.some((one) => one.includes(title)));
+      expect([file, missing]).toEqual([file, []]);
+    }
+  }
 });
 
 test('Threat model page: every file of test/thorough/abuse is named on the page', () => {

@@ -19,14 +19,6 @@ test('Database roles: role of the serving processes: SELECT and MODIFY on one ke
   ]);
 });
 
-test('Database roles: role of ScyllaDB Manager: may log in, and has no other permission', () => {
-  const statements = roleStatements('iot', 'manager', { ...ROLE, name: 'millrace_manager' });
-  expect(statements.map(({ shown }) => shown)).toEqual([
-    'CREATE ROLE IF NOT EXISTS millrace_manager WITH LOGIN = true AND SUPERUSER = false',
-    "ALTER ROLE millrace_manager WITH PASSWORD = '…' AND LOGIN = true AND SUPERUSER = false",
-  ]);
-});
-
 test.each([
   'docs/how-to/set-up-scylladb-manager.md',
   'docs/how-to/operate-a-cluster.md',

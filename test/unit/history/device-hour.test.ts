@@ -119,22 +119,6 @@ test('Read of an hour of a wide device: its number of partitions never changed: 
   ]);
 });
 
-test.each([
-  ['the number of partitions has grown', [{ parts: [1] }, { parts: [2] }], []],
-  ['its first partition has samples', [{ parts: [2], blocks: [block([4, [[0, 4]]])] }], [[4, [0], [4]]]],
-] as Array<[string, Page[], Array<[number, number[], number[]]>]>)(
-  'Read of an hour of a wide device: %s: all partitions are returned together',
-  async (_, part0, first) => {
-    const { gathered, partsRead } = await read({
-      0: part0,
-      1: [{ blocks: [block([1, [[0, 1]]])] }],
-      2: [{ blocks: [block([1, [[1, 2]]])] }],
-    });
-    expect(partsRead).toEqual([0, 1, 2]);
-    expect(gathered).toEqual([{ sensors: [...first, [1, [0, 1], [1, 2]]], unreadable: 0 }]);
-  },
-);
-
 test('Read of an hour of a wide device: the first partition has an unreadable row: the row is reported once', async () => {
   const { gathered, unreadable } = await read({
     0: [{ parts: [2], blocks: [BROKEN] }],
@@ -142,29 +126,6 @@ test('Read of an hour of a wide device: the first partition has an unreadable ro
   });
   expect(gathered).toEqual([{ sensors: [[1, [0], [1]]], unreadable: 1 }]);
   expect(unreadable).toEqual([{ device: DEVICE, hour: HOUR, rows: 1 }]);
-});
-
-test('Read of an hour of a wide device: a partition has unreadable rows: only this partition counts and reports these rows', async () => {
-  const { gathered, unreadable } = await read({
-    0: [{ parts: [2] }],
-    1: [{ blocks: [BROKEN, block([1, [[0, 1]]]), BROKEN] }],
-    2: [{ blocks: [block([2, [[0, 2]]])] }],
-  });
-  expect(gathered).toEqual([
-    { sensors: [[1, [0], [1]]], unreadable: 2 },
-    { sensors: [[2, [0], [2]]], unreadable: 0 },
-  ]);
-  expect(unreadable).toEqual([{ device: DEVICE, hour: HOUR, rows: 2 }]);
-});
-
-test('Read of an hour of a wide device: partitions returned together have unreadable rows: each partition reports its rows', async () => {
-  const { gathered, unreadable } = await read({
-    0: [{ parts: [1, 2] }],
-    1: [{ blocks: [BROKEN, BROKEN] }],
-    2: [{ blocks: [BROKEN] }],
-  });
-  expect(gathered).toEqual([{ sensors: [], unreadable: 3 }]);
-  expect(unreadable).toEqual([2, 1].map((rows) => ({ device: DEVICE, hour: HOUR, rows })));
 });
 
 test('Read of an hour of a device: unpacking a row throws a TypeError: the error is passed on, not counted as unreadable', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { LateArrivalNotes, LateDayNotes } from '../../../api/ingest/late-samples.ts';
 import { MillraceError } from '../../../common/errors.ts';
-import { DAY_MS, HOUR_MS } from '../../../schema/rules.ts';
+import { HOUR_MS } from '../../../schema/rules.ts';
 import { HOUR, samplesOf, useMemoryPath } from '../../support/history/memory-path.ts';
 
 const MINUTE_MS = 60_000;
@@ -158,24 +158,6 @@ function createDays(around: (write: () => Promise<unknown>) => Promise<unknown> 
   return { notes, counted, device: deviceOf('device'), other: deviceOf('other') };
 }
 
-test('Late-day note: a late day is reported repeatedly: one note an hour is written for each device', async () => {
-  const { notes, counted, device, other } = createDays();
-  path.clock.now = SETTLING;
-  await notes.note(device, [HOUR, HOUR + HOUR_MS]);
-  path.clock.now++;
-  await notes.note(device, [HOUR]);
-  expect(counted.writes).toBe(1);
-  path.clock.now++;
-  await notes.note(device, [HOUR, HOUR - DAY_MS]);
-  path.clock.now++;
-  await notes.note(other, [HOUR]);
-  expect(counted.writes).toBe(3);
-  path.clock.now = SETTLING + HOUR_MS;
-  await notes.note(device, [HOUR]);
-  expect(counted.writes).toBe(4);
-  expect(await noticedAt(SETTLING + HOUR_MS)).toEqual([DAY]);
-});
-
 test('Late-day note: the database refuses the note: the next message writes the note again', async () => {
   let refusals = 1;
   const { notes, device } = createDays(async (write) => {
@@ -244,12 +226,6 @@ function createArrivals(around: (write: () => Promise<unknown>) => Promise<unkno
   return { notes, counted, device: device as never, other: other as never };
 }
 
-test('Late-arrival note: a message has samples of a late hour and of the current hour: only the late hour is noted', async () => {
-  path.clock.now = CLOSING;
-  await path.send('device', [...samplesOf(HOUR, 2), ...samplesOf(CLOSING, 2)]);
-  expect(await arrivalsAt(CLOSING)).toEqual([[HOUR, CLOSING]]);
-});
-
 test('Late-arrival note: the note is not committed yet: the message is not acknowledged', async () => {
   const { lateArrivals } = path.store.write;
   const held = heldBack(lateArrivals.write);
@@ -300,20 +276,6 @@ test.each([
     expect(await arrivalsAt(CLOSING + HOUR_MS)).toEqual(expected);
   },
 );
-
-test('Late-arrival note: the database refuses the note: the next message writes the note again', async () => {
-  let refusals = 1;
-  const { notes, device } = createArrivals(async (write) => {
-    if (refusals-- > 0) throw new MillraceError('rejected', 'as a test has it');
-    await write();
-  });
-  path.clock.now = CLOSING;
-  const time = { began: CLOSING, at: CLOSING };
-  await expect(notes.note(device, new Set([HOUR]), time)).rejects.toThrow('as a test has it');
-  expect(await arrivalsAt(CLOSING)).toEqual([]);
-  await notes.note(device, new Set([HOUR]), time);
-  expect(await arrivalsAt(CLOSING)).toEqual([[HOUR, CLOSING]]);
-});
 
 test('Late-arrival note: the note of the previous hour is committed only in this hour: one note is stored for this hour', async () => {
   let go: () => void = () => {};

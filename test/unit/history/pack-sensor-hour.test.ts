@@ -24,14 +24,6 @@ async function writeRow(samples: Buffer) {
   );
 }
 
-test('Packing an hour of a sensor: samples cannot be written to history: no statistics are written', async () => {
-  await path.send('device', samplesOf(HOUR, 5));
-  path.clock.now = CLOSING;
-  const store = storeWith({ writeSamples: () => Promise.reject(new Error('killed')) });
-  await expect(path.packer({ store }).packDue()).rejects.toThrow('killed');
-  expect(await path.statisticsOf('device', HOUR)).toBeNull();
-});
-
 test('Packing an hour of a sensor: statistics are written only after all samples are in history', async () => {
   await path.send('device', samplesOf(HOUR, 5));
   path.clock.now = CLOSING;
@@ -137,14 +129,6 @@ function createPackerOn(history: Array<{ times: number[]; values: number[] } | n
   };
 }
 
-const NOTHING = { times: [], values: [] };
-
-test('Packing an hour of a sensor: no samples: nothing is written', async () => {
-  const { pack, calls } = createPackerOn([]);
-  await pack(NOTHING);
-  expect(calls).toEqual([]);
-});
-
 test('Packing an hour of a sensor: a history row is unreadable: the row is counted, and the hour is marked late first', async () => {
   const { pack, calls } = createPackerOn([null, { times: [HOUR], values: [1] }]);
   await pack({ times: [HOUR + 1], values: [2] });
@@ -152,16 +136,4 @@ test('Packing an hour of a sensor: a history row is unreadable: the row is count
   expect(calls[0]).toEqual(['unreadable', 1]);
   expect(calls[1]).toEqual(['late', [HOUR], CLOSING]);
   expect(calls.at(-1)).toEqual(['packed', 2]);
-});
-
-test('Packing an hour of a sensor: a message row is unreadable: the hour is marked late, and gets no statistics', async () => {
-  const { pack, calls } = createPackerOn([]);
-  await pack({ times: [HOUR], values: [1] }, 1);
-  expect(calls.map(([name]) => name)).toEqual(['late', 'samples']);
-});
-
-test('Packing an hour of a sensor: only unreadable rows: the hour is marked late, and nothing else is written', async () => {
-  const { pack, calls } = createPackerOn([]);
-  await pack(NOTHING, 2);
-  expect(calls.map(([name]) => name)).toEqual(['late']);
 });

@@ -101,18 +101,3 @@ test('History packer: the machine sleeps right after the last hour of a day is p
   await path.packer({ store: { packing, packProgress: watched }, groups: 1, clock }).packDue();
   expect(await packProgress.read(0)).toMatchObject({ packedUntil: end, settledUntil: end });
 });
-
-test('History packer: a late row is unreadable: the second pass counts one unreadable row', async () => {
-  await path.send('device', samplesOf(HOUR, 20));
-  path.clock.now = CLOSING;
-  const packer = path.packer();
-  await packer.packDue();
-  expect(packer.counts.unreadable).toBe(0);
-  path.clock.now = CLOSING + 60_000;
-  await path.send('device', samplesOf(HOUR, 5, 20));
-  await path.writeBrokenRow('device', HOUR);
-  path.clock.now = SETTLING;
-  await packer.packDue();
-  expect(packer.counts.unreadable).toBe(1);
-  expect(await path.historyOf('device', HOUR)).toHaveLength(25);
-});

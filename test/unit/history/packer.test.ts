@@ -1,5 +1,4 @@
 import { expect, test } from '@jest/globals';
-import { MillraceError } from '../../../common/errors.ts';
 import { DAY_MS, HOUR_MS } from '../../../schema/rules.ts';
 import { GROUPS, HOUR, samplesOf, useMemoryPath } from '../../support/history/memory-path.ts';
 
@@ -140,41 +139,6 @@ test('History packer: the machine sleeps for days: the second pass packs only ho
   expect(settled.filter(({ packedUntil, until }) => until > packedUntil)).toEqual([]);
 });
 
-test('History packer: packing one device group fails: the other groups are packed, and packDue() rejects', async () => {
-  const names = ['a', 'b', 'c', 'd', 'e', 'f'];
-  for (const name of names) await path.send(name, samplesOf(HOUR, 3));
-  expect(new Set(names.map((name) => path.keyOf(name).group)).size).toBe(GROUPS);
-  path.clock.now = CLOSING;
-  const { packing, packProgress } = path.store;
-  const failing = {
-    ...packing,
-    writeStatistics: ((key, ...rest) =>
-      path.keyOf('a').device.equals(key.device)
-        ? Promise.reject(new MillraceError('rejected', 'as a test has it'))
-        : packing.writeStatistics(key, ...rest)) satisfies typeof packing.writeStatistics,
-  };
-  const packer = path.packer({ store: { packing: failing, packProgress } });
-  await expect(packer.packDue()).rejects.toMatchObject({ code: 'rejected' });
-  expect(packer.counts.refused).toBe(1);
-  const { group } = path.keyOf('a');
-  expect((await progressOf(group)).packedUntil).toBe(HOUR);
-  expect((await progressOf(1 - group)).packedUntil).toBe(HOUR + HOUR_MS);
-});
-
-test('History packer: statistics cannot be written: packed_until is not moved, and samples are read without duplicates', async () => {
-  const samples = samplesOf(HOUR, 20);
-  await path.send('device', samples);
-  path.clock.now = CLOSING;
-  const { packing, packProgress } = path.store;
-  const dying = { ...packing, writeStatistics: () => Promise.reject(new Error('killed')) };
-  await expect(path.packer({ store: { packing: dying, packProgress } }).packDue()).rejects.toThrow('killed');
-  expect((await progressOf(path.keyOf('device').group)).packedUntil).toBe(HOUR);
-  expect(await path.historyOf('device', HOUR)).toEqual(samples);
-  expect(await path.read('device', HOUR)).toEqual(samples);
-  await path.packer().packDue();
-  expect(await path.countOf('device', HOUR)).toEqual({ count: 20, source: 'statistics' });
-});
-
 test('History packer: process dies before writing statistics, and message rows expire: statistics are made from history', async () => {
   const samples = samplesOf(HOUR, 20);
   await path.send('device', samples);
@@ -186,15 +150,4 @@ test('History packer: process dies before writing statistics, and message rows e
   await path.packer().packDue();
   expect(await path.countOf('device', HOUR)).toEqual({ count: 20, source: 'statistics' });
   expect(await path.read('device', HOUR)).toEqual(samples);
-});
-
-test('History packer: a device registers after an hour was packed: the next hour is packed with the device', async () => {
-  path.clock.now = CLOSING;
-  const packer = path.packer();
-  await packer.packDue();
-  const next = HOUR + HOUR_MS;
-  await path.send('new', samplesOf(next, 4));
-  path.clock.now = CLOSING + HOUR_MS;
-  await packer.packDue();
-  expect(await path.countOf('new', next)).toEqual({ count: 4, source: 'statistics' });
 });

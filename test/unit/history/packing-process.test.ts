@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { createPacking } from '../../../api/history/packing/index.ts';
 import { createContext } from '../../../api/observability/index.ts';
-import { MillraceError } from '../../../common/errors.ts';
 import { readSettings } from '../../../common/settings/index.ts';
 import { GROUPS, HOUR, samplesOf, useMemoryPath } from '../../support/history/memory-path.ts';
 import { createLogs } from '../../support/processes/logs.ts';
@@ -9,8 +8,6 @@ import { createLogs } from '../../support/processes/logs.ts';
 const HOUR_MS = 3_600_000;
 const CLOSING = HOUR + 2 * HOUR_MS;
 const FAILED = 'packing failed, and goes on with the next look';
-const UNREADABLE = 'rows cannot be read, and are not packed';
-const FAR_BEHIND = 'packing is far behind: what is not packed when its batches expire is lost';
 
 const path = useMemoryPath();
 beforeEach(() => {
@@ -100,27 +97,6 @@ test('History packing: pause between two rounds: half the setting, plus a random
   expect(cleared).toHaveBeenCalledWith(next);
 });
 
-test('History packing: rows are unreadable: logged again only after a minute, while other errors are logged at once', async () => {
-  await path.send('device', samplesOf(HOUR, 2));
-  await path.writeBrokenRow('device', HOUR);
-  const dying = { ...path.store.packProgress, writePacked: () => Promise.reject(new Error('killed')) };
-  const { packing, linesOf } = createProcess({ packProgress: dying });
-  const look = () => packing.packDue().catch(() => {});
-  await look();
-  await pass(59_999);
-  await look();
-  expect(linesOf(UNREADABLE)).toHaveLength(1);
-  await pass(1);
-  await look();
-  expect(linesOf(UNREADABLE)).toHaveLength(2);
-  await look();
-  expect(linesOf(UNREADABLE)).toHaveLength(2);
-  packing.start();
-  await pass(1500);
-  expect(linesOf(FAILED)).toHaveLength(1);
-  await packing.stop();
-});
-
 test('History packing: process stops while the database does not answer a read: stop() resolves after 3 s', async () => {
   await path.send('device', samplesOf(HOUR, 2));
   const { state, blockPage } = createHanging();
@@ -169,78 +145,12 @@ test('History packing: process stops during a round: no other round follows', as
   expect(renew).not.toHaveBeenCalled();
 });
 
-test('History packing: process stops while a retry waits for the database: no failure is logged', async () => {
-  const read = jest.fn(async () => {
-    throw new MillraceError('unavailable', 'away');
-  });
-  const { packing, linesOf, metric } = createProcess({
-    packProgress: { ...path.store.packProgress, read },
-  });
-  packing.start();
-  await pass(1500);
-  expect(read).toHaveBeenCalled();
-  expect(await metric('iot_ingest_retries_total')).toBeGreaterThan(0);
-  await packing.stop();
-  await settle();
-  expect(linesOf(FAILED)).toEqual([]);
-});
-
-test('History packing: 50.6 hours are not packed: the log warns with 51 hours, and with BATCH_DAYS', async () => {
-  // Each group is held by another process, so nothing is packed.
-  const packLeases = { ...path.store.packLeases, take: async () => false };
-  const { packing, linesOf, metric } = createProcess({ packLeases });
-  path.clock.now = HOUR + 50.6 * HOUR_MS;
-  packing.start();
-  await pass(1500);
-  expect(linesOf(FAR_BEHIND)).toEqual([expect.objectContaining({ level: 40, hours: 51, batchDays: 8 })]);
-  expect(await metric('iot_pack_lag_seconds')).toBe(50.6 * 3600);
-  await packing.stop();
-});
-
-test('History packing: listing the devices of an hour takes 2 s: iot_pack_seconds counts 2 s for each device group', async () => {
-  const { devicePage } = path.store.packing;
-  const slow = {
-    ...path.store.packing,
-    async devicePage(...args: Parameters<typeof devicePage>) {
-      await jest.advanceTimersByTimeAsync(2000);
-      return devicePage(...args);
-    },
-  };
-  const { packing, metric } = createProcess({ packing: slow });
-  await packing.packDue();
-  expect(await metric('iot_pack_seconds_count')).toBe(GROUPS);
-  expect(await metric('iot_pack_seconds_sum')).toBe(2 * GROUPS);
-});
-
 test('History packing: ingest is under pressure: hours are still packed', async () => {
   await path.send('device', samplesOf(HOUR, 20));
   const { packing, linesOf, metric } = createProcess({}, { isPressed: true });
   await packing.packDue();
   expect(await metric('iot_pack_hours_total')).toBe(1);
   expect(linesOf(FAILED)).toEqual([]);
-});
-
-test('History packing: a lease cannot be renewed: the device group and the reason are logged every 20 s', async () => {
-  await path.send('device', samplesOf(HOUR, 2));
-  const { state, blockPage } = createHanging();
-  const renew = async () => {
-    throw new Error('away');
-  };
-  const { packing, linesOf } = createProcess({
-    packing: { ...path.store.packing, blockPage },
-    packLeases: { ...path.store.packLeases, renew },
-  });
-  packing.start();
-  await pass(1500);
-  expect(state.begun).toBe(1);
-  const { group } = path.keyOf('device');
-  const lines = () => linesOf('the lease of a group could not be renewed');
-  await pass(18_400);
-  expect(lines()).toEqual([]);
-  await pass(1700);
-  expect(lines()).toEqual([expect.objectContaining({ group, reason: 'Error: away' })]);
-  await pass(20_000);
-  expect(lines()).toHaveLength(2);
 });
 
 test('History packing: two processes pack: each takes leases under a different owner name', async () => {
@@ -275,35 +185,6 @@ test('History packer: three device groups fail, in random order: all are tried, 
   const { packDue } = path.packer({ store: { packing: path.store.packing, packProgress }, groups: 3 });
   await expect(packDue()).rejects.toThrow('group 1');
   expect(order).toEqual([1, 2, 0]);
-});
-
-test('History packer: one of two device groups fails: packDue() rejects with the failure of that group', async () => {
-  const { read } = path.store.packProgress;
-  const packProgress = {
-    ...path.store.packProgress,
-    async read(group: Parameters<typeof read>[0]) {
-      if (group === 1) throw new Error('group 1');
-      return read(group);
-    },
-  };
-  const { packDue } = path.packer({ store: { packing: path.store.packing, packProgress } });
-  await expect(packDue()).rejects.toThrow('group 1');
-});
-
-test('History packer: several hours are due, and one fails: the lag counts from the end of the last packed hour', async () => {
-  await path.send('device', samplesOf(HOUR, 2));
-  path.clock.now = CLOSING + 5 * HOUR_MS;
-  const { writePacked } = path.store.packProgress;
-  const packProgress = {
-    ...path.store.packProgress,
-    async writePacked(group: Parameters<typeof writePacked>[0], until: Parameters<typeof writePacked>[1]) {
-      if (until === HOUR + 4 * HOUR_MS) throw new Error('killed');
-      await writePacked(group, until);
-    },
-  };
-  const packer = path.packer({ store: { packing: path.store.packing, packProgress }, groups: 1 });
-  await expect(packer.packDue()).rejects.toThrow('killed');
-  expect(packer.behind.behindMs()).toBe(4 * HOUR_MS);
 });
 
 test('History packer: hours are packed, but packing days with late samples fails: the next round packs these days', async () => {

@@ -1,7 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { createPacking } from '../../../api/history/packing/index.ts';
 import { createContext } from '../../../api/observability/index.ts';
-import { MillraceError } from '../../../common/errors.ts';
 import { readSettings } from '../../../common/settings/index.ts';
 import { HOUR_MS } from '../../../schema/rules.ts';
 import { useCleanUps } from '../../support/clean-ups.ts';
@@ -33,17 +32,6 @@ function createProcess(parts?: Partial<Store>) {
 
 /** @returns whether the hour of the test is packed */
 const isPacked = async (): Promise<boolean> => (await path.statisticsOf('device', HOUR)) !== null;
-
-test('History packing: process runs: each hour is packed automatically one hour after its end', async () => {
-  await path.send('device', samplesOf(HOUR, 20));
-  const { packing } = createProcess();
-  packing.start();
-  path.clock.now = CLOSING;
-  await until(isPacked, { what: 'the first hour' });
-  path.clock.now = CLOSING + HOUR_MS;
-  const packed = async () => (await path.store.packProgress.read(0)).packedUntil;
-  await until(async () => (await packed()) === HOUR + 2 * HOUR_MS, { what: 'the second hour' });
-});
 
 test('History packing: process stops before its first round: nothing is packed', async () => {
   await path.send('device', samplesOf(HOUR, 20));
@@ -99,31 +87,6 @@ test('History packing: process stops during a read: stop() waits for the read, a
   expect(await isPacked()).toBe(false);
 });
 
-test('History packing: three rounds fail: the failure is logged once, and a later round packs the hour', async () => {
-  await path.send('device', samplesOf(HOUR, 20));
-  path.clock.now = CLOSING;
-  let failures = 0;
-  const { packing: store } = path.store;
-  const { packing, logs } = createProcess({
-    packing: {
-      ...store,
-      async blockPage(...args) {
-        if (failures < 3) {
-          failures++;
-          throw new MillraceError('rejected', 'a test refuses this');
-        }
-        return store.blockPage(...args);
-      },
-    },
-  });
-  packing.start();
-  await until(isPacked, { what: 'the hour' });
-  expect(failures).toBe(3);
-  expect(logs.lines.filter(({ msg }) => msg === 'packing failed, and goes on with the next look')).toEqual([
-    expect.objectContaining({ level: 50, err: expect.objectContaining({ message: 'a test refuses this' }) }),
-  ]);
-});
-
 test('History packing: a row is unreadable: the device, the hour and the number of rows are logged', async () => {
   await path.send('device', samplesOf(HOUR, 20));
   await path.writeBrokenRow('device', HOUR, HOUR + 1);
@@ -139,26 +102,4 @@ test('History packing: a row is unreadable: the device, the hour and the number 
       rows: 1,
     }),
   ]);
-});
-
-test('History packing: an hour cannot be packed: the device, the sensor and the hour are logged', async () => {
-  await path.send('device', samplesOf(HOUR, 20));
-  path.clock.now = CLOSING;
-  const { packing, logs } = createProcess({
-    packing: {
-      ...path.store.packing,
-      async writeSamples() {
-        throw new MillraceError('rejected', 'a test refuses this');
-      },
-    },
-  });
-  await expect(packing.packDue()).rejects.toMatchObject({ code: 'rejected' });
-  expect(logs.lines).toContainEqual(
-    expect.objectContaining({
-      msg: 'an hour cannot be packed, and holds up its group of devices',
-      device: expect.stringMatching(/^[0-9a-f-]{36}$/),
-      sensor: expect.stringMatching(/^[0-9a-f-]{36}$/),
-      hour: new Date(HOUR).toISOString(),
-    }),
-  );
 });

@@ -146,15 +146,6 @@ test('First packing of an hour: three days ago or more: sensors without rows are
   ]);
 });
 
-test('First packing of an hour: a row is unreadable: each sensor of the device is packed with one unreadable row', async () => {
-  const { first, packs } = createPasses({ sensors: [1, 2], blocks: () => [block(1, 5), BROKEN] });
-  await first.packHour(GROUP, HOUR);
-  expect(packs).toEqual([
-    { ...pack, sensor: 1, values: [5], unreadable: 1 },
-    { ...pack, sensor: 2, values: [], unreadable: 1 },
-  ]);
-});
-
 test('Second packing of a day: all statistics of the day are exact: one row with all hours of the day is written', async () => {
   const rows = [rowOf(DAY), rowOf(HOUR)];
   const { second, packs, days } = createPasses({
@@ -166,12 +157,6 @@ test('Second packing of a day: all statistics of the day are exact: one row with
   expect(packs).toEqual([]);
   const hours = rows.map(({ hour, statistics, readFrom }) => ({ hour, statistics, readFrom }));
   expect(days).toEqual([{ device: 9, sensor: 1, day: DAY, hours, readAt: DAY + 3 * DAY_MS, packed: 0 }]);
-});
-
-test('Second packing of a day: the day has no statistics: no day row is written', async () => {
-  const { second, packs, days } = createPasses({ sensors: [1], now: DAY + 3 * DAY_MS });
-  await second.settleDay(GROUP, DAY);
-  expect([packs, days]).toEqual([[], []]);
 });
 
 test('Second packing of a day: two hours have late samples: each hour is read once, and only late sensors are packed', async () => {
@@ -202,17 +187,6 @@ test('Second packing of a day: two hours have late samples: each hour is read on
   ]);
 });
 
-test('Second packing of a day: an hour is still not exact after packing: no day row is written', async () => {
-  const { second, packs, days } = createPasses({
-    sensors: [1],
-    rows: () => [rowOf(DAY), rowOf(HOUR, false)],
-    now: DAY + 3 * DAY_MS,
-  });
-  await second.settleDay(GROUP, DAY);
-  expect(packs).toHaveLength(1);
-  expect(days).toEqual([]);
-});
-
 test('Second packing of a day: a row is unreadable: sensors with late samples are packed with one unreadable row', async () => {
   const { second, packs } = createPasses({
     sensors: [1, 2],
@@ -224,16 +198,6 @@ test('Second packing of a day: a row is unreadable: sensors with late samples ar
     expect.objectContaining({ sensor: 1, values: [5], unreadable: 1 }),
     expect.objectContaining({ sensor: 2, values: [], unreadable: 1 }),
   ]);
-});
-
-test('Second packing of a day: 40 devices: eight are checked at once', async () => {
-  const { second, running } = createPasses({
-    devices: Array.from({ length: 40 }, (_, index) => index + 1),
-    sensors: [1],
-    rows: () => [rowOf(HOUR, false)],
-  });
-  await second.settleDay(GROUP, DAY);
-  expect(running.mostReads).toBe(8);
 });
 
 test('Second packing of a day: a device has a late-day note: that day of that device is packed again', async () => {

@@ -39,25 +39,9 @@ test('Cursor secret: new data directory: 32 random bytes are written to a file w
   }
 });
 
-test('Cursor secret: new data directory: a file .millrace is created, which allows Millrace to empty the directory', async () => {
-  await cursorSecret(dataDir);
-  expect(readdirSync(dataDir).sort()).toEqual(['.millrace', 'cursor-secret']);
-});
-
 test('Cursor secret: second start in the same data directory: the secret of the first start is read', async () => {
   const secret = await cursorSecret(dataDir);
   expect(await cursorSecret(dataDir)).toBe(secret);
-});
-
-test('Cursor secret: two data directories have different secrets', async () => {
-  expect(await cursorSecret(dataDir)).not.toBe(await cursorSecret(join(directory, 'other')));
-});
-
-test('Cursor secret: the file exists: content and mode of the file stay unchanged', async () => {
-  mkdirSync(dataDir);
-  writeFileSync(file(), 'chosen by hand', { mode: 0o640 });
-  expect(await cursorSecret(dataDir)).toBe('chosen by hand');
-  expect(statSync(file()).mode & 0o777).toBe(0o640);
 });
 
 test('Cursor secret: the file is empty, as after a full disk: the start fails with an error that names the file', async () => {

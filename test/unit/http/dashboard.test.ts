@@ -89,19 +89,6 @@ test('Dashboard: Content-Security-Policy: it allows only files of the dashboard 
 });
 
 test.each([
-  ['/', 'no-cache'],
-  ['/mark.svg', 'public, max-age=86400'],
-])('Dashboard: file %s is requested again, unchanged: 304', async (path, caching) => {
-  const response = await fetch(base + path);
-  expect(response.headers.get('cache-control')).toBe(caching);
-  const etag = response.headers.get('etag') ?? '';
-  expect(etag).not.toBe('');
-  const again = await fetch(base + path, { headers: { 'If-None-Match': etag, 'Cache-Control': '' } });
-  expect(again.status).toBe(304);
-  expect(response.headers.get('last-modified')).toBeNull();
-});
-
-test.each([
   '/api/v1/latest',
   '/healthz',
   '/readyz',
@@ -134,17 +121,6 @@ test.each([
 ])('Dashboard: unknown path, request by %s: left to other routers', async (_, method, headers) => {
   const response = await fetch(`${base}/nowhere`, { method, headers });
   expect([response.status, await response.text()]).toEqual([404, 'left to others']);
-});
-
-test('Dashboard: GET /favicon.ico: the icon is served', async () => {
-  const response = await fetch(`${base}/favicon.ico`);
-  expect(response.status).toBe(200);
-  expect(response.headers.get('content-type')).toMatch(/^image\/svg\+xml/);
-});
-
-test('Dashboard: POST to a page: 405, and the header Allow lists GET and HEAD', async () => {
-  const response = await fetch(base, { method: 'POST' });
-  expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
 });
 
 test('Dashboard: not built yet: 503 names npm run build; after the build: the page is served without a restart', async () => {

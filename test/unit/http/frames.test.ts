@@ -47,13 +47,6 @@ test('Delta event of the live stream: several values: committed_at is the oldest
   expect(age(data)).toBe(5000);
 });
 
-test('Delta event of the live stream: a value was replaced before sending: committed_at is the commit time of the newer value', () => {
-  const cache = new LatestCache();
-  cache.update(itemOf('a', 1), ELAPSED - 5000);
-  cache.update(itemOf('a', 2), ELAPSED - 100);
-  expect(age(delta(cache))).toBe(100);
-});
-
 test('Delta event of the live stream: values come from the database: committed_at is null', () => {
   const cache = new LatestCache();
   cache.update(itemOf('a', 1), ELAPSED - 5000);
@@ -69,13 +62,6 @@ test('Delta event of the live stream: changes are split into several events: eac
   for (let i = 0; i < 400; i++) cache.update(itemOf(`s${i}`, 1), ELAPSED - (i < 250 ? 9000 : 0));
   expect(age(delta(cache, 0))).toBe(9000);
   expect(age(delta(cache, 1))).toBe(0);
-});
-
-test('Snapshot event of the live stream: its items have no commit times', () => {
-  const cache = new LatestCache();
-  cache.update(itemOf('a', 1), ELAPSED);
-  const data = dataOf(createSnapshot(cache.all(), UNTIL).frame(0));
-  expect(data).toEqual({ items: [itemOf('a', 1)] });
 });
 
 test('Snapshot event of the live stream: interval_ms is present only if the sensor announced an interval', () => {

@@ -88,23 +88,6 @@ test.each([
   },
 );
 
-test('First stage: npm fails: the message names what to install, and the next start tries again', () => {
-  expect(run('20.20.2', { FAIL: 'yes' })).toMatchObject({
-    status: 67,
-    stderr: expect.stringContaining('https://nodejs.org'),
-  });
-  expect(readdirSync(join(folder, '.node'))).toEqual([]);
-  expect(run('20.20.2').status).toBe(7);
-});
-
-test('First stage: three starts at once: all run, and one installation stays', async () => {
-  const starts = [1, 2, 3].map(() =>
-    spawn(process.execPath, [...FLAGS, 'script.js'], { stdio: 'ignore', ...settings('20.20.2') }),
-  );
-  expect(await Promise.all(starts.map(async (child) => (await once(child, 'exit'))[0]))).toEqual([7, 7, 7]);
-  expect(readdirSync(join(folder, '.node'))).toEqual([PINNED]);
-});
-
 test.each(['SIGTERM', 'SIGKILL'] as const)('First stage: %s: the command gets SIGTERM', async (signal) => {
   const child = spawn(process.execPath, [...FLAGS, 'waits.js'], {
     stdio: ['ignore', 'pipe', 'ignore'],

@@ -25,19 +25,6 @@ async function start(options?: Parameters<typeof startMemoryPipeline>[0]) {
   };
 }
 
-test('Dead letter: a message is refused: its receipt time, topic, device and payload are stored', async () => {
-  const pipeline = await start();
-  await pipeline.refuse('d', NOW - 1234);
-  expect(await pipeline.deadLetters()).toEqual([
-    expect.objectContaining({
-      receivedAt: NOW - 1234,
-      topic: 'iot/v1/d/measurements',
-      device: 'd',
-      content: expect.objectContaining({ payload: Buffer.from('{') }),
-    }),
-  ]);
-});
-
 test('Dead letter: the database stores the row, but answers too late: the retry stores no second dead letter', async () => {
   let late = true;
   const pipeline = await start({
@@ -61,13 +48,6 @@ test('Dead letter: a registered device exceeds its quota: the next dead letter h
   for (let index = 0; index < QUOTA + 1; index++) await pipeline.refuse('d', NOW + index);
   const [newest] = await pipeline.deadLetters();
   expect(newest).toMatchObject({ device: 'd', codes: { malformed: 1 }, content: null });
-});
-
-test('Dead letter: unregistered device sends more than the quota of a device: payloads are still stored', async () => {
-  const pipeline = await start({ settings: { AUTO_REGISTER: 'false' } });
-  for (let index = 0; index < QUOTA + 1; index++) await pipeline.refuse('stranger', NOW + index);
-  const [newest] = await pipeline.deadLetters();
-  expect(newest?.content).toMatchObject({ payload: Buffer.from('{') });
 });
 
 test('Dead letter: the database refuses it with and without payload: the message is not acknowledged, and counts as unsettled', async () => {
@@ -124,17 +104,15 @@ test('Dead letter: the database rejects a value without a timestamp: the time th
   expect(newest).toMatchObject({ receivedAt: NOW + 1, codes: { rejected: 1 } });
 });
 
-test('Live readers: database refuses to store a newest value: that value is not published, the value of the next message is published', async () => {
-  let isRefusing = true;
+test('Dead letter: a stream to Kafka is configured: a stream_outbox row is written before the dead letter', async () => {
+  const written: string[] = [];
   const pipeline = await start({
+    settings: { STREAM_KAFKA: '127.0.0.1:9092' },
     async around({ table, kind }, run) {
-      if (table === 'latest' && kind !== 'select' && isRefusing) throw new ResponseError(0x2200, 'no');
+      if (kind !== 'select' && /outbox|dead_letter/.test(table)) written.push(table);
       return run();
     },
   });
-  await pipeline.measure('d', [{ sensor_id: 's', ts: NOW, value: 1 }]);
-  expect(pipeline.published).toEqual([]);
-  isRefusing = false;
-  await pipeline.measure('d', [{ sensor_id: 's', ts: NOW, value: 1 }]);
-  expect(pipeline.published).toEqual([{ sensor: 's', value: 1 }]);
+  await pipeline.refuse('d');
+  expect(written).toEqual(['stream_outbox', 'dead_letter']);
 });

@@ -24,12 +24,6 @@ test('Dead letter quota: a device exceeds its quota: one dead letter a minute wi
   expect(take(3600).verdict).toBe('whole');
 });
 
-test('Dead letter quota: all devices together exceed the total quota: dead letters have only counts, no payload', () => {
-  const take = open({ total: 3 });
-  const verdicts = ['a', 'b', 'c', 'd', 'd'].map((device) => take(0, device).verdict);
-  expect(verdicts).toEqual(['whole', 'whole', 'whole', 'counts', 'none']);
-});
-
 test('Dead letter quota: several unregistered devices: one quota, separate from that of registered devices', () => {
   const take = open({ unregistered: 2, perDevice: 1 });
   const verdicts = [null, null, null, null, 'd', 'd', null].map((device) => take(0, device).verdict);

@@ -1,10 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { afterEach, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { MessageBatch } from '../../../api/ingest/decode/message-batch.ts';
 import { ReceiptTimes } from '../../../api/ingest/receipt-times.ts';
-import { blankDevice, blankSensor } from '../../../api/ingest/registry/cache.ts';
-import { type Identity, identifyDevice, identifySensor, type SensorIdentity } from '../../../schema/ids.ts';
+import { type Identity, identifyDevice } from '../../../schema/ids.ts';
 import { type MemoryPipeline, startMemoryPipeline } from '../../support/system/memory-pipeline.ts';
 
 const NOW = Date.UTC(2026, 4, 5, 12);
@@ -34,35 +33,25 @@ async function start(settings?: Record<string, string>) {
 /** @returns the newest first */
 const deadLetters = async () => (await pipeline.storedDeadLetters()).reverse();
 
-describe('Messages of a device in the same ms, without a timestamp: all values are stored', () => {
-  test('Messages of a device in one ms without a timestamp: received over MQTT: each value is stored at its own ms', async () => {
-    await start();
-    for (const value of [1, 2, 3]) await pipeline.measure('d', [{ sensor_id: 's', value }]);
-    await pipeline.measure('other', [{ sensor_id: 's', value: 4 }]);
-    expect(await pipeline.samples('d', 's', NOW)).toEqual([
-      [NOW, 1],
-      [NOW + 1, 2],
-      [NOW + 2, 3],
-    ]);
-    expect(await pipeline.samples('other', 's', NOW)).toEqual([[NOW, 4]]);
-  });
-
-  test('Messages of a device in one ms: SenML with relative times: each value is stored at its own ms', async () => {
-    await start();
-    for (const v of [1, 2]) await pipeline.measure('d', [{ n: 's', v, t: -5 }]);
-    expect(await pipeline.samples('d', 's', NOW - 5000)).toEqual([
-      [NOW - 5000, 1],
-      [NOW - 4999, 2],
-    ]);
-  });
+test('Messages of a device in one ms without a timestamp: received over MQTT: each value is stored at its own ms', async () => {
+  await start();
+  for (const value of [1, 2, 3]) await pipeline.measure('d', [{ sensor_id: 's', value }]);
+  await pipeline.measure('other', [{ sensor_id: 's', value: 4 }]);
+  expect(await pipeline.samples('d', 's', NOW)).toEqual([
+    [NOW, 1],
+    [NOW + 1, 2],
+    [NOW + 2, 3],
+  ]);
+  expect(await pipeline.samples('other', 's', NOW)).toEqual([[NOW, 4]]);
 });
 
-test('Messages of a device in one ms: values have a timestamp: ingest stores each value at its timestamp, and moves none to another ms', async () => {
+test('Messages of a device in one ms: SenML with relative times: each value is stored at its own ms', async () => {
   await start();
-  for (const value of [1, 2]) await pipeline.measure('d', [{ sensor_id: 's', ts: NOW, value }]);
-  await pipeline.measure('d', [{ sensor_id: 't', value: 3 }]);
-  expect(await pipeline.samples('d', 's', NOW)).toHaveLength(1);
-  expect(await pipeline.samples('d', 't', NOW)).toEqual([[NOW, 3]]);
+  for (const v of [1, 2]) await pipeline.measure('d', [{ n: 's', v, t: -5 }]);
+  expect(await pipeline.samples('d', 's', NOW - 5000)).toEqual([
+    [NOW - 5000, 1],
+    [NOW - 4999, 2],
+  ]);
 });
 
 test('Dead letters of messages in one ms without a timestamp: replays store all values, each once', async () => {
@@ -92,18 +81,6 @@ test.each([
   expect(values).toEqual([1, 2, 3, 1, 2, 3]);
 });
 
-test('One message without timestamps: it names one sensor by name and by id: each value gets its own ms', async () => {
-  await start();
-  const id = identifySensor(String(identifyDevice('d')?.id), 's')?.id;
-  await pipeline.measure('d', [
-    { sensor_id: 's', value: 1 },
-    { sensor_id: id, value: 2 },
-    { sensor_id: 's', value: 3 },
-  ]);
-  const values = (await pipeline.samples('d', 's', NOW)).map(([, value]) => value);
-  expect(values.sort()).toEqual([1, 2, 3]);
-});
-
 test('Values without a timestamp: refused because RELATIVE_TIMES is off: replays store each value at its own ms', async () => {
   await start({ RELATIVE_TIMES: 'false' });
   await pipeline.measure('d', [
@@ -119,20 +96,6 @@ test('Values without a timestamp: refused because RELATIVE_TIMES is off: replays
     [NOW, 1],
     [NOW + 1, 3],
   ]);
-});
-
-test('Values without a timestamp: process starts, and the newest sample is ahead of the clock: the value gets a later ms', () => {
-  const device = blankDevice({ ...DEVICE, group: 0, retiredAt: null });
-  const { id, bytes } = identifySensor(DEVICE.id, 's') as SensorIdentity;
-  const known = {
-    ...blankSensor({ id, bytes, deviceName: 'd', name: 's', site: null }),
-    ts: NOW + 500,
-    value: 1,
-  };
-  device.sensors.set(id, known);
-  const batch = batchOf(NOW, [['s', 0, 1]]);
-  new ReceiptTimes({ maxAheadMs: 300_000 }).place(batch, DEVICE, device, NOW, { from: null });
-  expect(batch.sensors.get('s')?.times).toEqual([NOW + 501]);
 });
 
 /** A message: ms since the previous message, the number of values of each sensor, and if it is redelivered. */
@@ -182,16 +145,6 @@ test('Values without a time: assigned times exceed the clock by MAX_CLOCK_SKEW: 
   expect(place(NOW + 500)).toBe(0);
 });
 
-test('Values without a time: the clock is set back: assigned times follow the clock', () => {
-  const times = new ReceiptTimes({ maxAheadMs: 2000 });
-  const back = NOW - 3_600_000;
-  for (const receivedAt of [NOW, back, back]) {
-    const receipt = { from: null };
-    times.place(batchOf(receivedAt, [['s', 0, 1]]), DEVICE, null, receivedAt, receipt);
-    expect(Math.abs(Number(receipt.from) - receivedAt)).toBeLessThanOrEqual(1);
-  }
-});
-
 test('Values without a time: database answers late with a new device: assigned times follow the order of arrival', async () => {
   const turns = fc.infiniteStream(fc.nat(6));
   let devices = 0;
@@ -219,29 +172,6 @@ test('Values without a time: database answers late with a new device: assigned t
     }),
     { numRuns: 30 },
   );
-});
-
-/** More microtasks than a look-up of a device takes. */
-const LOOK_UP_TICKS = 150;
-
-test('Values without a time: a message arrives during the read of its device: stored 1 ms after the first message', async () => {
-  const before = await start();
-  const devices = Array.from({ length: LOOK_UP_TICKS }, (_, ticks) => `looked-up-${ticks}`);
-  for (const device of devices) await before.measure(device, [{ sensor_id: 's', ts: NOW - 1000, value: 0 }]);
-  await before.stop();
-  pipeline = await startMemoryPipeline({ clock: () => NOW, database: before.client });
-  for (const [ticks, device] of devices.entries()) {
-    const first = pipeline.measure(device, [{ sensor_id: 's', value: 1 }]);
-    for (let tick = 0; tick < ticks; tick++) await null;
-    await Promise.all([first, pipeline.measure(device, [{ sensor_id: 's', value: 2 }])]);
-    expect([ticks, await pipeline.samples(device, 's', NOW)]).toEqual([
-      ticks,
-      [
-        [NOW, 1],
-        [NOW + 1, 2],
-      ],
-    ]);
-  }
 });
 
 /** @param turns of the event loop */

@@ -38,23 +38,6 @@ function submitSlowly(own: MemoryPipeline, bytes: number) {
   return { done, receive: () => receive(Buffer.from(JSON.stringify([measured(1)]))) };
 }
 
-test('HTTP submission: one of two measurements is refused: process statistics count one of each, and one commit time', async () => {
-  const own = await start();
-  const result = await own.submit('d', [measured(1), { sensor_id: 's', ts: NOW, value: 'x' }]);
-  expect(result).toMatchObject({ accepted: 1, refused: [{ index: 1, code: 'not_numeric' }] });
-  clock.now += 1000;
-  const { samples_per_s, refused_per_s, commits } = own.ingest.processStats.snapshot();
-  expect([samples_per_s, refused_per_s]).toEqual([1 / 5, 1 / 5]);
-  expect(commits.reduce((sum, [, count]) => sum + count, 0)).toBe(1);
-  expect(await own.metric('iot_ingest_commit_seconds_count')).toBe(1);
-  const seconds = Number(await own.metric('iot_ingest_commit_seconds_sum'));
-  expect(seconds).toBeGreaterThan(0);
-  // Adding the start instead of subtracting it would give about twice the age of the process.
-  expect(seconds).toBeLessThan(performance.now() / 1000);
-  expect(await own.metric('iot_ingest_messages_total{result="settled"}')).toBe(1);
-  expect(await own.metric('iot_ingest_dead_letters_total{code="not_numeric"}')).toBe(1);
-});
-
 test('HTTP submission: its commit is pending: not counted as settled yet, and the device can submit another hour', async () => {
   const HOUR_MS = 3_600_000;
   let isHeld = true;

@@ -46,15 +46,3 @@ test('Device with 100 sensors: its hours are sent again: the number of partition
   await pipeline.measureHours(3);
   expect(pipeline.written() - before).toBe(2);
 });
-
-test('Device with 100 sensors: over 1,000 hours are sent: the number of partitions of old hours is written again', async () => {
-  const pipeline = await startWide();
-  // These hours include the hour of the first message, so there are 1,000.
-  await pipeline.measureHours(1000);
-  const before = pipeline.written();
-  await pipeline.measureHours(1000);
-  expect(pipeline.written() - before).toBe(0);
-  await pipeline.measureHours(1001);
-  await pipeline.measureHours(1000);
-  expect(pipeline.written() - before).toBeGreaterThan(900);
-});

@@ -17,66 +17,64 @@ beforeEach(() => {
 
 const announcement = (devices: string[]) => Buffer.from(JSON.stringify({ devices }));
 
-describe('Live interest', () => {
-  test('Devices followed by live readers: a broker connection begins: every device counts as followed for 16 s', () => {
-    expect(interest.has('a')).toBe(false);
-    interest.begin();
-    now += LEASE_MS - 1;
-    expect(interest.has('a')).toBe(true);
-    now += 1;
-    expect(interest.has('a')).toBe(false);
-  });
+test('Devices followed by live readers: a broker connection begins: every device counts as followed for 16 s', () => {
+  expect(interest.has('a')).toBe(false);
+  interest.begin();
+  now += LEASE_MS - 1;
+  expect(interest.has('a')).toBe(true);
+  now += 1;
+  expect(interest.has('a')).toBe(false);
+});
 
-  test('Devices followed by live readers: random announcements: a device is followed while the newest announcement of a reader names it', () => {
-    const devices = fc.subarray(['a', 'b', EVERY_DEVICE]);
-    const step = fc.record({ reader: fc.constantFrom('r1', 'r2'), devices, pause: fc.nat(LEASE_MS) });
-    fc.assert(
-      fc.property(fc.array(step), (steps) => {
-        interest = new Interest({ onNew: () => void news++, monotonic: () => now });
-        const model: Map<string, { devices: string[]; until: number }> = new Map();
-        const followed = (device: string) =>
-          [...model.values()].some(
-            (lease) =>
-              lease.until > now && (lease.devices.includes(device) || lease.devices.includes(EVERY_DEVICE)),
-          );
-        for (const { reader, devices, pause } of steps) {
-          expect(interest.receive(reader, announcement(devices))).toBe(true);
-          model.set(reader, { devices, until: now + LEASE_MS });
-          for (const device of ['a', 'b', 'c']) expect(interest.has(device)).toBe(followed(device));
-          now += pause;
-          for (const device of ['a', 'b', 'c']) expect(interest.has(device)).toBe(followed(device));
-        }
-      }),
-    );
-  });
+test('Devices followed by live readers: random announcements: a device is followed while the newest announcement of a reader names it', () => {
+  const devices = fc.subarray(['a', 'b', EVERY_DEVICE]);
+  const step = fc.record({ reader: fc.constantFrom('r1', 'r2'), devices, pause: fc.nat(LEASE_MS) });
+  fc.assert(
+    fc.property(fc.array(step), (steps) => {
+      interest = new Interest({ onNew: () => void news++, monotonic: () => now });
+      const model: Map<string, { devices: string[]; until: number }> = new Map();
+      const followed = (device: string) =>
+        [...model.values()].some(
+          (lease) =>
+            lease.until > now && (lease.devices.includes(device) || lease.devices.includes(EVERY_DEVICE)),
+        );
+      for (const { reader, devices, pause } of steps) {
+        expect(interest.receive(reader, announcement(devices))).toBe(true);
+        model.set(reader, { devices, until: now + LEASE_MS });
+        for (const device of ['a', 'b', 'c']) expect(interest.has(device)).toBe(followed(device));
+        now += pause;
+        for (const device of ['a', 'b', 'c']) expect(interest.has(device)).toBe(followed(device));
+      }
+    }),
+  );
+});
 
-  test('Devices followed by live readers: first reader of a device: reported once; a repeated announcement reports nothing', () => {
-    interest.receive('r1', announcement(['a']));
-    interest.receive('r1', announcement(['a']));
-    expect(news).toBe(1);
-    interest.receive('r2', announcement(['a', 'b']));
-    expect(news).toBe(2);
-    interest.receive('r1', announcement([]));
-    expect([news, interest.has('a')]).toEqual([2, true]);
-  });
+test('Devices followed by live readers: first reader of a device: reported once; a repeated announcement reports nothing', () => {
+  interest.receive('r1', announcement(['a']));
+  interest.receive('r1', announcement(['a']));
+  expect(news).toBe(1);
+  interest.receive('r2', announcement(['a', 'b']));
+  expect(news).toBe(2);
+  interest.receive('r1', announcement([]));
+  expect([news, interest.has('a')]).toEqual([2, true]);
+});
 
-  test.each([
-    ['invalid JSON', Buffer.from('{')],
-    ['null', Buffer.from('null')],
-    ['no list of devices', Buffer.from('{"devices":"a"}')],
-    ['a number as a device id', Buffer.from('{"devices":[1]}')],
-    ['too many devices', announcement(Array.from({ length: 1001 }, (_, index) => String(index)))],
-  ])('Devices followed by live readers: announcement with %s: ignored', (_, payload) => {
-    expect(interest.receive('r1', payload)).toBe(false);
-    expect(interest.has('a')).toBe(false);
-  });
+test.each([
+  ['invalid JSON', Buffer.from('{')],
+  ['null', Buffer.from('null')],
+  ['no list of devices', Buffer.from('{"devices":"a"}')],
+  ['a number as a device id', Buffer.from('{"devices":[1]}')],
+  ['too many devices', announcement(Array.from({ length: 1001 }, (_, index) => String(index)))],
+])('Devices followed by live readers: announcement with %s: ignored', (_, payload) => {
+  expect(interest.receive('r1', payload)).toBe(false);
+  expect(interest.has('a')).toBe(false);
+});
 
-  test('Devices followed by live readers: 1,001st reader: its announcement is ignored, those of the first 1,000 are accepted', () => {
-    for (let reader = 0; reader < 1000; reader++) interest.receive(`r${reader}`, announcement([]));
-    expect(interest.receive('one more', announcement(['a']))).toBe(false);
-    expect(interest.receive('r7', announcement(['a']))).toBe(true);
-    expect(interest.has('a')).toBe(true);
-  });
+test('Devices followed by live readers: 1,001st reader: its announcement is ignored, those of the first 1,000 are accepted', () => {
+  for (let reader = 0; reader < 1000; reader++) interest.receive(`r${reader}`, announcement([]));
+  expect(interest.receive('one more', announcement(['a']))).toBe(false);
+  expect(interest.receive('r7', announcement(['a']))).toBe(true);
+  expect(interest.has('a')).toBe(true);
 });
 
 describe('Live announcer', () => {

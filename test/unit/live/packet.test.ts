@@ -29,11 +29,6 @@ test.each([0, 1, 100, 127, 128, 16_000, 16_383, 16_384, 2_097_151, 2_097_152, 3_
   },
 );
 
-test('PUBLISH packet: retained, with a non-ASCII topic: an MQTT 5 parser reads the same topic and payload', () => {
-  const [packet] = parse(publishPacket('iot/live/größe', 'é', 5, true));
-  expect(packet).toMatchObject({ topic: 'iot/live/größe', payload: Buffer.from('é'), retain: true, qos: 0 });
-});
-
 // A remaining length above 127 bytes takes two bytes. The payloads below lie on both sides of that limit.
 test.each([0, 12.4, 999_999])(
   'Live message: it waited %d ms to be sent: its user property waited_ms has this time',

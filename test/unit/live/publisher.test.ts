@@ -64,33 +64,6 @@ test('Live publisher: a device changes often: the newest value of each sensor is
   );
 });
 
-test('Live publisher: one message covers several commits: the message carries the time of the oldest commit', async () => {
-  const device = newDevice('a');
-  const before = performance.now();
-  publisher.publishChanges(device, [newSensor('s', 1)], []);
-  const between = performance.now();
-  await nextTurn();
-  publisher.publishChanges(device, [newSensor('s', 2)], []);
-  const after = performance.now();
-  await until(() => performance.now() > after + 1);
-  publisher.publishChanges(device, [newSensor('t', 3)], []);
-  await until(() => published.length === 2);
-  const [first, second] = published.map(({ committedAt }) => committedAt);
-  expect(first).toBeGreaterThanOrEqual(before);
-  expect(first).toBeLessThanOrEqual(between);
-  expect(second).toBeGreaterThanOrEqual(between);
-  expect(second).toBeLessThanOrEqual(after);
-});
-
-test('Live publisher: a sensor changes again after a publication: the change is published as well', async () => {
-  const device = newDevice('a');
-  const sensor = newSensor('s', 1);
-  for (const round of [1, 2, 3]) {
-    publisher.publishChanges(device, [sensor], []);
-    await until(() => published.length === round);
-  }
-});
-
 test('Live publisher: no reader follows the device: a change is dropped, and not published later', async () => {
   wanted = false;
   publisher.publishChanges(newDevice('a'), [newSensor('s', 1)], []);

@@ -1,8 +1,6 @@
 import { expect, test } from '@jest/globals';
 import {
   type LiveItem,
-  liveDevice,
-  liveTopic,
   reachesLive,
   readChannel,
   readItems,
@@ -11,11 +9,6 @@ import {
 } from '../../../api/live/messages.ts';
 import { NamedTopics } from '../../../api/live/named-topics.ts';
 import { identifyDevice, identifySensor } from '../../../schema/ids.ts';
-
-test('Live topics: the topic of a device is parsed: the result is the device id', () => {
-  expect(liveTopic('d')).toBe('iot/live/d');
-  expect(liveDevice(liveTopic('d'))).toBe('d');
-});
 
 test.each(['ingest-1', 'host:8080', 'plant/7', 'Lüftung +#'])(
   'Statistics topic: process name %s: the topic is ASCII, and the name is read back from it',
@@ -27,11 +20,6 @@ test.each(['ingest-1', 'host:8080', 'plant/7', 'Lüftung +#'])(
     expect(statsProcess(topic)).toBe(process);
   },
 );
-
-test('Statistics topic: not of a process, or with a malformed name: no process name is read from the topic', () => {
-  expect(statsProcess(liveTopic('d'))).toBe(null);
-  expect(statsProcess('iot/live/stats/%zz')).toBe('');
-});
 
 test.each(['#', '+/#', 'iot/#', 'iot/+/+', '+/+/+', '+/live/#', 'iot/live/#', 'iot/live/+', 'iot/live/d'])(
   'Live topics: subscription filter %s: recognized as matching live topics',
@@ -88,11 +76,6 @@ test('Live topics by name: a birth message gives two devices equal names: the se
   ]);
 });
 
-test('Live topics by name: a device has the name of a channel: it is published under its id', () => {
-  const [topic] = namedTopicsOf([itemOf('notes', 't')], 'notes');
-  expect(topic).toBe(`iot/live/${idOf('notes')}/sensors/t`);
-});
-
 test('Live topics by name: a birth message gives two sensors equal names: the second sensor is published under its id', () => {
   const other = itemOf('Pump', 'probe-1', { name: 't' });
   const topics = namedTopicsOf([itemOf('Pump', 't'), other]).filter((topic) => topic.includes('/sensors/'));
@@ -108,14 +91,6 @@ test('Live topics by name: a device and a sensor get new names: their live topic
     'iot/live/Pump/sensors/t',
     `iot/live/${device}/sensors/${renamed.sensor_id}`,
   ]);
-});
-
-test('Live topics by name: sensors of two devices have equal ids: each sensor has a topic of its own', () => {
-  const sensor = idOf('any');
-  const items = ['a', 'b'].map((device) => ({ ...itemOf(device, 't'), sensor_id: sensor, name: null }));
-  const topics = namedTopicsOf([...items, ...items]).filter((topic) => topic.includes('/sensors/'));
-  const expected = [`iot/live/a/sensors/${sensor}`, `iot/live/b/sensors/${sensor}`];
-  expect(topics).toEqual([...expected, ...expected]);
 });
 
 test.each([

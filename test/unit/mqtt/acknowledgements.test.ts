@@ -45,14 +45,3 @@ test('PUBACK packets: several in one turn of the event loop: sent with one write
   await nextTurn();
   expect(stream.read()).toEqual(Buffer.from([0x40, 2, 0, 1, 0x40, 2, 1, 2]));
 });
-
-test('PUBACK packets: the connection ends before they are written: nothing is written after the end', async () => {
-  const stream = new PassThrough();
-  const errors: Error[] = [];
-  stream.on('error', (error) => errors.push(error));
-  new Pubacks(stream).send(1);
-  stream.end();
-  await nextTurn();
-  expect(errors).toEqual([]);
-  expect(stream.read()).toBeNull();
-});

@@ -78,46 +78,44 @@ test('Logger: a text has control characters: no control character is written, an
   ]);
 });
 
-describe('Logger: repeated lines', () => {
-  test('Logger: a line repeats 25 times: ten lines are written, and a later line counts the other 15', () => {
-    const { logger, read } = listen();
-    for (let i = 1; i <= 25; i++) logger.warn({ i }, 'again');
-    expect(read().map(({ i }) => i)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
-    jest.advanceTimersByTime(EVERY_MS);
-    expect(read().slice(10)).toMatchObject([{ i: 25, msg: 'again', unsaid: 15 }]);
-    jest.advanceTimersByTime(EVERY_MS);
-    expect(read()).toHaveLength(11);
-    logger.warn({ i: 26 }, 'again');
-    expect(read()).toHaveLength(12);
-  });
+test('Logger: a line repeats 25 times: ten lines are written, and a later line counts the other 15', () => {
+  const { logger, read } = listen();
+  for (let i = 1; i <= 25; i++) logger.warn({ i }, 'again');
+  expect(read().map(({ i }) => i)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+  jest.advanceTimersByTime(EVERY_MS);
+  expect(read().slice(10)).toMatchObject([{ i: 25, msg: 'again', unsaid: 15 }]);
+  jest.advanceTimersByTime(EVERY_MS);
+  expect(read()).toHaveLength(11);
+  logger.warn({ i: 26 }, 'again');
+  expect(read()).toHaveLength(12);
+});
 
-  test('Logger: a line without fields repeats 12 times: ten lines are written, and a later line counts two more', () => {
-    const { logger, read } = listen();
-    for (let i = 0; i < 12; i++) logger.info('again');
-    jest.advanceTimersByTime(EVERY_MS);
-    expect(read()[10]).toMatchObject({ msg: 'again', unsaid: 2 });
-  });
+test('Logger: a line without fields repeats 12 times: ten lines are written, and a later line counts two more', () => {
+  const { logger, read } = listen();
+  for (let i = 0; i < 12; i++) logger.info('again');
+  jest.advanceTimersByTime(EVERY_MS);
+  expect(read()[10]).toMatchObject({ msg: 'again', unsaid: 2 });
+});
 
-  test('Logger: a line repeats often: other lines still appear, and debug lines are not limited', () => {
-    const { logger, read } = listen({ level: 'debug' });
-    for (let i = 0; i < 30; i++) logger.warn('again');
-    logger.warn('other');
-    expect(read()).toHaveLength(11);
-    for (let i = 0; i < 30; i++) logger.debug('again');
-    expect(read()).toHaveLength(41);
-  });
+test('Logger: a line repeats often: other lines still appear, and debug lines are not limited', () => {
+  const { logger, read } = listen({ level: 'debug' });
+  for (let i = 0; i < 30; i++) logger.warn('again');
+  logger.warn('other');
+  expect(read()).toHaveLength(11);
+  for (let i = 0; i < 30; i++) logger.debug('again');
+  expect(read()).toHaveLength(41);
+});
 
-  test('Logger: an audit line repeats: every line is written', () => {
-    const { logger, read } = listen();
-    for (let i = 0; i < 25; i++) logger.info({ audit: true, target: `pump-${i}` }, 'a device was retired');
-    expect(read()).toHaveLength(25);
-  });
+test('Logger: an audit line repeats: every line is written', () => {
+  const { logger, read } = listen();
+  for (let i = 0; i < 25; i++) logger.info({ audit: true, target: `pump-${i}` }, 'a device was retired');
+  expect(read()).toHaveLength(25);
+});
 
-  test('Logger: 5,000 different texts: fewer than 600 lines are written within 10 s', () => {
-    const { logger, read } = listen();
-    for (let i = 0; i < 5000; i++) logger.warn(`text ${i}`);
-    expect(read().length).toBeLessThan(600);
-    jest.advanceTimersByTime(EVERY_MS);
-    expect(read().at(-1)).toMatchObject({ msg: 'text 4999' });
-  });
+test('Logger: 5,000 different texts: fewer than 600 lines are written within 10 s', () => {
+  const { logger, read } = listen();
+  for (let i = 0; i < 5000; i++) logger.warn(`text ${i}`);
+  expect(read().length).toBeLessThan(600);
+  jest.advanceTimersByTime(EVERY_MS);
+  expect(read().at(-1)).toMatchObject({ msg: 'text 4999' });
 });

@@ -17,14 +17,6 @@ async function listen({
   return { lines, logger: destination && createLogger('info', { destination, secrets }) };
 }
 
-test('Log on a terminal: a line has time, level, message and fields', async () => {
-  const { lines, logger } = await listen();
-  logger?.info({ httpPort: 8080 }, 'ready');
-  expect(stripVTControlCharacters(lines.join(''))).toMatch(
-    /^\[\d\d:\d\d:\d\d\.\d{3}\] INFO: ready \{"httpPort":8080\}\n$/,
-  );
-});
-
 test('Log on a terminal: an error is logged with the lines of its stack', async () => {
   const { lines, logger } = await listen();
   logger?.error({ err: new Error('broke') }, 'failed');
@@ -41,10 +33,3 @@ test('Log on a terminal: text of a device cannot move the cursor or begin a line
   expect(text).not.toContain('hush');
   expect(lines.join('')).not.toContain('\u001b[2J');
 });
-
-test.each([[{ format: 'json' as const }], [{ isTTY: false }]])(
-  'Log destination with %j: log lines are written as JSON',
-  async (options) => {
-    expect((await listen(options)).logger).toBeUndefined();
-  },
-);

@@ -36,23 +36,8 @@ test('Schema rules: batch and mutation limits: equal the documented limits of Ca
   });
 });
 
-test('Schema rules: a batch of 1.5 measuring intervals: two samples per message; a batch of 1.25 intervals: one sample', () => {
-  const hour = (batchMs: number) => rules.partitionPerHour({ sensors: 1, intervalMs: 40_000, batchMs });
-  expect(hour(60_000).bytes).toBe(60 * rules.messageWeight({ sensors: 1, samples: 2 }).bytes);
-  expect(hour(50_000).bytes).toBe(72 * rules.messageWeight({ sensors: 1, samples: 1 }).bytes);
-});
-
 test('Schema rules: a message of two sensors needs two rows: each row has one sensor and its times', () => {
   const message = rules.messageWeight({ sensors: 2, samples: 2000 });
   expect(message.rows).toBe(2);
   expect(message.bytes).toBe(2 * rules.messageWeight({ sensors: 1, samples: 2000 }).bytes);
-});
-
-test('Schema rules: a device needs two partitions per hour: each message writes a row to both partitions', () => {
-  const load = { intervalMs: 1000, batchMs: 1000 };
-  const wide = rules.devicePerHour({ sensors: 100, ...load });
-  const half = rules.devicePerHour({ sensors: 50, ...load });
-  expect([wide.partitions, half.partitions]).toEqual([2, 1]);
-  expect(wide.rows).toBe(2 * half.rows);
-  expect(wide.bytes).toBe(2 * half.bytes);
 });

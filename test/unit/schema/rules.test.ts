@@ -2,11 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import {
   BATCH_LIMITS,
   bucketOf,
-  HOUR_MS,
   LATE_MARGIN_MS,
   MAX_BLOCK_BYTES,
   MAX_SAMPLES_PER_MESSAGE,
-  MAX_SENSORS_PER_DEVICE,
   MAX_STATEMENTS_PER_BATCH,
   MOST_CLOCK_DIFFERENCE_MS,
   messageWeight,
@@ -21,16 +19,14 @@ test('Schema rules: margin for late samples: longer than twice the allowed clock
   expect(LATE_MARGIN_MS).toBeGreaterThan(2 * MOST_CLOCK_DIFFERENCE_MS);
 });
 
-describe('Rules: the bucket is the hour in UTC', () => {
-  test.each([
-    ['2026-11-21T09:00:00.000Z', '2026-11-21T09:00:00.000Z'],
-    ['2026-11-21T09:59:59.999Z', '2026-11-21T09:00:00.000Z'],
-    ['1970-01-01T00:00:00.000Z', '1970-01-01T00:00:00.000Z'],
-    ['1969-12-31T23:59:59.999Z', '1969-12-31T23:00:00.000Z'],
-    ['1969-12-31T23:00:00.000Z', '1969-12-31T23:00:00.000Z'],
-  ])('Hour bucket: time %s: belongs to the hour that begins at %s', (time, hour) => {
-    expect(new Date(bucketOf(Date.parse(time))).toISOString()).toBe(hour);
-  });
+test.each([
+  ['2026-11-21T09:00:00.000Z', '2026-11-21T09:00:00.000Z'],
+  ['2026-11-21T09:59:59.999Z', '2026-11-21T09:00:00.000Z'],
+  ['1970-01-01T00:00:00.000Z', '1970-01-01T00:00:00.000Z'],
+  ['1969-12-31T23:59:59.999Z', '1969-12-31T23:00:00.000Z'],
+  ['1969-12-31T23:00:00.000Z', '1969-12-31T23:00:00.000Z'],
+])('Hour bucket: time %s: belongs to the hour that begins at %s', (time, hour) => {
+  expect(new Date(bucketOf(Date.parse(time))).toISOString()).toBe(hour);
 });
 
 describe('Rules: an hour of a device', () => {
@@ -73,55 +69,36 @@ describe('Rules: an hour of a device', () => {
     expect(bytes).toBeLessThan(PARTITION_WARN.bytes);
     expect(rows).toBeLessThan(PARTITION_AIM.rows);
   });
-
-  test('Hour partition of a device: the maximum of sensors, and a message each second: below the warning size', () => {
-    const { rows, bytes } = hour(MAX_SENSORS_PER_DEVICE, 1000, 1000);
-    expect(rows).toBeLessThan(PARTITION_WARN.rows);
-    expect(bytes).toBeLessThan(PARTITION_WARN.bytes);
-  });
-
-  test('Hour partition of a device: one measurement a minute, and a shorter batch interval: one row a minute', () => {
-    expect(hour(1, 60_000, 1000)).toEqual({ rows: 60, bytes: 60 * row(1, 1) });
-  });
-
-  test('Hour partition of a device: batches of two hours: as many rows and bytes as batches of one hour', () => {
-    expect(hour(1, 1000, 2 * HOUR_MS)).toEqual(hour(1, 1000, HOUR_MS));
-    expect(hour(1, 1000, HOUR_MS).rows).toBe(2);
-  });
 });
 
-describe('Rules: batches', () => {
-  // Two uuids of clustering key and two cells of 8 bytes, each with flags and a timestamp of its own.
-  const LATEST_ROW_BYTES = 2 * 17 + 2 * (8 + 8 + 4) + 10;
+// Two uuids of clustering key and two cells of 8 bytes, each with flags and a timestamp of its own.
+const LATEST_ROW_BYTES = 2 * 17 + 2 * (8 + 8 + 4) + 10;
 
-  test('CQL batches: a full group commit of latest values: within the batch limits of Cassandra and ScyllaDB', () => {
-    expect(MAX_STATEMENTS_PER_BATCH).toBeLessThanOrEqual(BATCH_LIMITS.statements);
-    expect(MAX_STATEMENTS_PER_BATCH * LATEST_ROW_BYTES).toBeLessThan(BATCH_LIMITS.bytes.cassandra);
-  });
-
-  test('CQL batches: the largest packed block: below 1/256 of the mutation size limit', () => {
-    expect(MAX_BLOCK_BYTES).toBeLessThan(BATCH_LIMITS.mutationBytes / 256);
-  });
-
-  test('CQL batches: the largest message, with any number of sensors: within the limits of Cassandra and ScyllaDB', () => {
-    for (let samples = 1; samples <= MAX_SAMPLES_PER_MESSAGE; samples *= 2) {
-      const { rows, bytes } = messageWeight({ sensors: MAX_SAMPLES_PER_MESSAGE / samples, samples });
-      expect(rows).toBeLessThanOrEqual(BATCH_LIMITS.statements);
-      // The message exceeds Cassandra's limit for batches of several mutations, so it must stay in one partition.
-      expect(bytes).toBeLessThan(BATCH_LIMITS.mutationBytes / 16);
-    }
-  });
+test('CQL batches: a full group commit of latest values: within the batch limits of Cassandra and ScyllaDB', () => {
+  expect(MAX_STATEMENTS_PER_BATCH).toBeLessThanOrEqual(BATCH_LIMITS.statements);
+  expect(MAX_STATEMENTS_PER_BATCH * LATEST_ROW_BYTES).toBeLessThan(BATCH_LIMITS.bytes.cassandra);
 });
 
-describe('Rules: months', () => {
-  test.each([
-    ['2026-01-01T00:00:00.000Z', '2026-01-01', '2026-02-01'],
-    ['2026-02-28T23:59:59.999Z', '2026-02-01', '2026-03-01'],
-    ['2028-02-29T12:00:00.000Z', '2028-02-01', '2028-03-01'],
-    ['2026-12-31T23:59:59.999Z', '2026-12-01', '2027-01-01'],
-    ['1969-12-31T23:59:59.999Z', '1969-12-01', '1970-01-01'],
-  ])('UTC month: time %s: its month begins on %s, the next month on %s', (text, month, next) => {
-    expect(monthOf(Date.parse(text))).toBe(Date.parse(month));
-    expect(nextMonthOf(Date.parse(text))).toBe(Date.parse(next));
-  });
+test('CQL batches: the largest packed block: below 1/256 of the mutation size limit', () => {
+  expect(MAX_BLOCK_BYTES).toBeLessThan(BATCH_LIMITS.mutationBytes / 256);
+});
+
+test('CQL batches: the largest message, with any number of sensors: within the limits of Cassandra and ScyllaDB', () => {
+  for (let samples = 1; samples <= MAX_SAMPLES_PER_MESSAGE; samples *= 2) {
+    const { rows, bytes } = messageWeight({ sensors: MAX_SAMPLES_PER_MESSAGE / samples, samples });
+    expect(rows).toBeLessThanOrEqual(BATCH_LIMITS.statements);
+    // The message exceeds Cassandra's limit for batches of several mutations, so it must stay in one partition.
+    expect(bytes).toBeLessThan(BATCH_LIMITS.mutationBytes / 16);
+  }
+});
+
+test.each([
+  ['2026-01-01T00:00:00.000Z', '2026-01-01', '2026-02-01'],
+  ['2026-02-28T23:59:59.999Z', '2026-02-01', '2026-03-01'],
+  ['2028-02-29T12:00:00.000Z', '2028-02-01', '2028-03-01'],
+  ['2026-12-31T23:59:59.999Z', '2026-12-01', '2027-01-01'],
+  ['1969-12-31T23:59:59.999Z', '1969-12-01', '1970-01-01'],
+])('UTC month: time %s: its month begins on %s, the next month on %s', (text, month, next) => {
+  expect(monthOf(Date.parse(text))).toBe(Date.parse(month));
+  expect(nextMonthOf(Date.parse(text))).toBe(Date.parse(next));
 });

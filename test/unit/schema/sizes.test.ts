@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { SCHEMA, SETTINGS } from '../../../common/settings/index.ts';
 import { encodeHour } from '../../../schema/packed/hour/encode-hour.ts';
 import { DAY_MS, HOUR_MS, PARTITION_AIM, yearOf } from '../../../schema/rules.ts';
@@ -36,27 +36,25 @@ test.each([
   expect(PAGE).toContain(table);
 });
 
-describe('Sizes: a thousand sensors at 1 Hz', () => {
-  const thousand = fleet(1000, 1000);
+const thousand = fleet(1000, 1000);
 
-  test('Storage sizes: 1,000 sensors at 1 Hz: 1,000 samples and 1.67 messages each second', () => {
-    const { samples, messages, packedHours } = ratesOf(thousand);
-    expect(samples).toBe(1000);
-    expect(messages).toBeCloseTo(100 / 60);
-    expect(packedHours).toBeCloseTo(1000 / 3600, 6);
-  });
+test('Storage sizes: 1,000 sensors at 1 Hz: 1,000 samples and 1.67 messages each second', () => {
+  const { samples, messages, packedHours } = ratesOf(thousand);
+  expect(samples).toBe(1000);
+  expect(messages).toBeCloseTo(100 / 60);
+  expect(packedHours).toBeCloseTo(1000 / 3600, 6);
+});
 
-  test('Storage sizes: 1,000 sensors at 1 Hz: a message row per device and minute, a history row per sensor and hour', () => {
-    const { message, history, history_stat, sensor, latest, device } = tablesOf(thousand);
-    expect(message).toEqual({
-      rows: 100 * 30 * 24 * 60,
-      bytes: 100 * 30 * 24 * 60 * (36 + 1 + 10 * (18 + 8 * 60) + 4 * 60),
-      partitions: 100 * 30 * 24,
-    });
-    expect([history.rows, history.partitions]).toEqual([1000 * 365 * 24, 1000 * 365]);
-    expect([history_stat.rows, history_stat.partitions]).toEqual([history.rows, 2 * 1000]);
-    expect([sensor.rows, latest.rows, latest.partitions, device.rows]).toEqual([1000, 100, 16, 100]);
+test('Storage sizes: 1,000 sensors at 1 Hz: a message row per device and minute, a history row per sensor and hour', () => {
+  const { message, history, history_stat, sensor, latest, device } = tablesOf(thousand);
+  expect(message).toEqual({
+    rows: 100 * 30 * 24 * 60,
+    bytes: 100 * 30 * 24 * 60 * (36 + 1 + 10 * (18 + 8 * 60) + 4 * 60),
+    partitions: 100 * 30 * 24,
   });
+  expect([history.rows, history.partitions]).toEqual([1000 * 365 * 24, 1000 * 365]);
+  expect([history_stat.rows, history_stat.partitions]).toEqual([history.rows, 2 * 1000]);
+  expect([sensor.rows, latest.rows, latest.partitions, device.rows]).toEqual([1000, 100, 16, 100]);
 });
 
 test('Storage sizes: a year of history: less than a tenth of the bytes of one row per sample', () => {

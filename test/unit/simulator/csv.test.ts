@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { parseNumber, parseTime } from '../../../simulator/replay/cells.ts';
+import { parseNumber } from '../../../simulator/replay/cells.ts';
 import { readBatches } from '../../../simulator/replay/samples.ts';
 import { surveyFile } from '../../../simulator/replay/survey.ts';
 import { useDirectory } from '../../support/directory.ts';
@@ -16,21 +16,6 @@ function file(text: string): string {
 }
 
 test.each([
-  ['2010-01-01T01:00:00', Date.UTC(2010, 0, 1, 1)],
-  ['2010-01-01 01:00:00', Date.UTC(2010, 0, 1, 1)],
-  ['2010-01-01 01:00:00.125', Date.UTC(2010, 0, 1, 1) + 125],
-  ['2010-01-01T01:00:00+02:00', Date.UTC(2009, 11, 31, 23)],
-  ['2010-01-01T01:00:00Z', Date.UTC(2010, 0, 1, 1)],
-  ['2010-01-01', Date.UTC(2010, 0, 1)],
-  ['1016.6', null],
-  ['1016', null],
-  ['2010-13-01', null],
-  ['2010-02-30T00:00:00', null],
-  ['', null],
-  [undefined, null],
-])('CSV replay: time cell %p: read as %p', (cell, expected) => expect(parseTime(cell)).toBe(expected));
-
-test.each([
   ['4.0', 4],
   ['-1e3', -1000],
   ['.5', 0.5],
@@ -40,24 +25,6 @@ test.each([
   ['1e999', null],
   ['', null],
 ])('CSV replay: number cell %p: read as %p', (cell, expected) => expect(parseNumber(cell)).toBe(expected));
-
-test('CSV replay: survey of a file: time column, number columns and time range are found', async () => {
-  const survey = await surveyFile(
-    file('id,at,weather,wind\n1,2020-01-02T00:00:00,sun,3\n2,2020-01-01,rain,\n3,,fog,2\n'),
-  );
-  expect(survey).toEqual({
-    timeIndex: 1,
-    columns: [
-      { index: 0, name: 'id' },
-      { index: 3, name: 'wind' },
-    ],
-    textColumns: ['weather'],
-    rows: 2,
-    untimed: 1,
-    first: Date.UTC(2020, 0, 1),
-    last: Date.UTC(2020, 0, 2),
-  });
-});
 
 test.each([
   ['only a header', 'a,b\n', /no rows/],
@@ -70,10 +37,6 @@ test.each([
     code: 'usage',
     message: expect.stringMatching(message),
   });
-});
-
-test('CSV replay: the file does not exist: a usage error is thrown', async () => {
-  await expect(surveyFile(join(directory, 'none.csv'))).rejects.toMatchObject({ code: 'usage' });
 });
 
 test('CSV replay: a file with unusable rows and cells: usable rows become batches, and unusable ones are counted', async () => {

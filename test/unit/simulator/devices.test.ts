@@ -29,27 +29,8 @@ test('Simulated devices: 40 collars have readable names, five sites and 1 to 4 s
     expect(new Set(sensors.map(({ type }) => type)).size).toBe(sensors.length);
 });
 
-test('Simulated devices: more sensors than sensor types: all sensor names of a device differ', () => {
-  const [device] = describeDevices({ ...options, devices: 1, sensors: 9 });
-  const names = device?.sensors.map(({ name }) => name) ?? [];
-  expect(new Set(names).size).toBe(9);
-  expect(names.some((name) => /^[a-z]+-3$/.test(name))).toBe(true);
-});
-
 test('Simulated devices: a sensor is added: the values of the other sensors do not change', () => {
   const few = read(describeDevices({ ...options, sensors: 2 }));
   const many = read(describeDevices({ ...options, sensors: 3 }));
   expect(many.map(({ sensors }) => sensors.slice(0, 2))).toEqual(few.map(({ sensors }) => sensors));
-});
-
-test('Simulated devices: factory profile: each machine has fifty sensors with names, types and units', () => {
-  const devices = describeDevices({ ...options, profile: 'factory', devices: 3 });
-  expect(devices.map(({ name }) => name)).toEqual(['machine-0001', 'machine-0002', 'machine-0003']);
-  for (const { sensors } of devices) {
-    expect(new Set(sensors.map(({ name }) => name)).size).toBe(50);
-    expect(new Set(sensors.map(({ type }) => type)).size).toBeGreaterThan(10);
-    expect(sensors.every(({ unit, type }) => unit && type)).toBe(true);
-  }
-  const two = describeDevices({ ...options, profile: 'factory', devices: 1, sensors: 51 })[0]?.sensors;
-  expect(two?.at(-1)?.name).toMatch(/-2$/);
 });

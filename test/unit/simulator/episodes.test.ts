@@ -62,16 +62,6 @@ test('Simulated episodes above a limit: episodes=3: each sensor has three episod
   expect(samples).toHaveLength(600);
 });
 
-test('Simulated episodes above a limit: lengths and peaks grow by one step, and start again after the largest', () => {
-  const { episodes, samples } = run('episodes=14', 60);
-  const pulse = episodes.filter(({ sensor }) => sensor === 'pulse');
-  const lengths = pulse.map(({ start, end }) => (Number(end) - start) / 1000);
-  expect(lengths).toEqual([3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 3, 4]);
-  expect(pulse.slice(0, 3).map(({ peak }) => peak)).toEqual([222, 236, 236]);
-  const third = samples.filter(([, value]) => value > LIMIT).slice(7, 12);
-  expect(third.map(([, value]) => value)).toEqual([194, 208, 222, 236, 194]);
-});
-
 test.each([
   '',
   ',missing=0.3,zero=0.3',
@@ -87,14 +77,6 @@ test.each([
       ({ start, cleared, peak }) => ({ start, cleared, peak }),
     ),
   );
-});
-
-test('Simulated episodes above a limit: the run ends during an episode: this episode has no end time in the ledger', () => {
-  const { episodes } = run('episodes=20', 35);
-  const pulse = episodes.filter(({ sensor }) => sensor === 'pulse');
-  expect(pulse).toHaveLength(9);
-  expect(pulse.at(-2)?.end).toBe(NOW + 310_000);
-  expect(pulse.at(-1)).toMatchObject({ start: NOW + 340_000, end: null });
 });
 
 let directory = '';

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { DeviceFaults, POISON, spoiled } from '../../../simulator/faults/device-faults.ts';
 import { parseFaults } from '../../../simulator/faults/rates.ts';
 import type { OutgoingMessage } from '../../../simulator/outgoing-message.ts';
@@ -68,22 +68,14 @@ test.each([
   expect(message?.series[0]?.samples.map(({ ts }) => ts)).toEqual(series(0).samples.map(({ ts }) => ts + ms));
 });
 
-describe('Faults: late=1', () => {
-  test.each([
-    [0, 1],
-    [0.34, 2],
-    [ALMOST_1, 3],
-  ])('Simulated faults: late=1, random number %p: each batch is sent after %i newer ones', (drawn, newer) => {
-    const faults = faultsOf('late=1', drawn);
-    const sent = [0, 1, 2, 3, 4].map((batch) => batchesIn(faults.next([series(batch)])));
-    expect(sent).toEqual([0, 1, 2, 3, 4].map((batch) => (batch < newer ? [] : [batch - newer])));
-  });
-
-  test('Simulated faults: late=1: the run ends: delayed batches are sent in the order in which they were measured', () => {
-    const faults = faultsOf('late=1', ALMOST_1);
-    for (const batch of [0, 1, 2]) faults.next([series(batch)]);
-    expect(batchesIn(faults.rest())).toEqual([0, 1, 2]);
-  });
+test.each([
+  [0, 1],
+  [0.34, 2],
+  [ALMOST_1, 3],
+])('Simulated faults: late=1, random number %p: each batch is sent after %i newer ones', (drawn, newer) => {
+  const faults = faultsOf('late=1', drawn);
+  const sent = [0, 1, 2, 3, 4].map((batch) => batchesIn(faults.next([series(batch)])));
+  expect(sent).toEqual([0, 1, 2, 3, 4].map((batch) => (batch < newer ? [] : [batch - newer])));
 });
 
 test('Simulated faults: disorder=1: the smaller half of the samples waits for the next message', () => {
@@ -94,43 +86,28 @@ test('Simulated faults: disorder=1: the smaller half of the samples waits for th
   expect(faults.rest()[0]?.series[0]?.samples).toHaveLength(4);
 });
 
-describe('Faults: poison=1', () => {
-  const steps = POISON.length + 1;
+const steps = POISON.length + 1;
 
-  test.each(POISON.map((poison, number) => ({ number, poison })))(
-    'Simulated faults: poison=1, kind $number is drawn: the batch is sent unchanged, then a bad message of this kind',
-    ({ number, poison }) => {
-      for (const drawn of [number / steps, (number + 0.99) / steps]) {
-        expect(faultsOf('poison=1', drawn).next([series(0)])).toEqual([
-          { series: [series(0)], payload: encodePlainJson([series(0)]) },
-          { series: [], payload: poison.make('pulse', NOW) },
-        ]);
-      }
-    },
-  );
-
-  test.each([POISON.length / steps, ALMOST_1])(
-    'Simulated faults: poison=1, random number %p: the batch itself contains a bad element',
-    (drawn) => {
+test.each(POISON.map((poison, number) => ({ number, poison })))(
+  'Simulated faults: poison=1, kind $number is drawn: the batch is sent unchanged, then a bad message of this kind',
+  ({ number, poison }) => {
+    for (const drawn of [number / steps, (number + 0.99) / steps]) {
       expect(faultsOf('poison=1', drawn).next([series(0)])).toEqual([
-        { series: [series(0)], payload: spoiled([series(0)], 'pulse', NOW) },
+        { series: [series(0)], payload: encodePlainJson([series(0)]) },
+        { series: [], payload: poison.make('pulse', NOW) },
       ]);
-    },
-  );
+    }
+  },
+);
 
-  test('Simulated faults: poison=1: the bad message has name and first time of the first sensor with samples', () => {
-    const batch = [
-      { name: 'none', samples: [] },
-      { name: 'one', samples: [{ ts: NOW + 1, value: 1 }] },
-      { ...series(0, 2), name: 'two' },
-    ];
-    expect(faultsOf('poison=1', 0).next(batch)[1]?.payload).toBe(POISON[0]?.make('one', NOW + 1));
-  });
-
-  test('Simulated faults: poison=1, no sensor has a sample: no message is sent', () => {
-    expect(faultsOf('poison=1', 0).next([series(0, 0)])).toEqual([]);
-  });
-});
+test.each([POISON.length / steps, ALMOST_1])(
+  'Simulated faults: poison=1, random number %p: the batch itself contains a bad element',
+  (drawn) => {
+    expect(faultsOf('poison=1', drawn).next([series(0)])).toEqual([
+      { series: [series(0)], payload: spoiled([series(0)], 'pulse', NOW) },
+    ]);
+  },
+);
 
 test('Simulated bad messages: too_large has 10,001 samples, and bad_id has a sensor id of 129 bytes', () => {
   const [tooLong] = POISON.filter(({ code }) => code === 'bad_id');
@@ -139,41 +116,8 @@ test('Simulated bad messages: too_large has 10,001 samples, and bad_id has a sen
   expect(JSON.parse(String(tooMany?.make('pulse', NOW)))).toHaveLength(10_001);
 });
 
-test('Simulated bad messages: in_future is 365 days ahead, and too_old is 50 years ago', () => {
-  const day = 86_400_000;
-  const timeOf = (code: string) =>
-    JSON.parse(String(POISON.find((poison) => poison.code === code)?.make('pulse', NOW)))[0].ts;
-  expect(timeOf('in_future')).toBe(NOW + 365 * day);
-  expect(timeOf('too_old')).toBe(NOW - 50 * 365 * day);
-});
-
-test('Simulated bad messages: unknown_format has bytes that are neither UTF-8 nor a CBOR array', () => {
-  const payload = POISON.find(({ code }) => code === 'unknown_format')?.make('pulse', NOW);
-  expect(payload).toEqual(Buffer.from('c1fffe0080', 'hex'));
-});
-
-describe('Fault rates', () => {
-  test('Fault rates: preset tsbs: exactly the rates of the TSBS benchmark', () => {
-    expect(parseFaults('tsbs')).toEqual({
-      missing: 0.1,
-      gap: 0.01,
-      zero: 0.1,
-      late: 0.05,
-      disorder: 0.3,
-      duplicate: 0,
-      episodes: 0,
-      skew: 0,
-      poison: 0,
-    });
-  });
-
-  test('Fault rates: a single rate is given: all other rates are 0', () => {
-    expect(Object.values(parseFaults('poison=1')).reduce((sum, rate) => sum + rate)).toBe(1);
-  });
-
-  test('Fault rates: the flag has several problems: the error names all of them in order', () => {
-    expect(() => parseFaults('lost=1,late=2,tsbs=0.1')).toThrow(
-      /^--faults does not know "lost"\n--faults late is from 0 to 1\n--faults does not know "tsbs"\nThere are: tsbs missing=/,
-    );
-  });
+test('Fault rates: the flag has several problems: the error names all of them in order', () => {
+  expect(() => parseFaults('lost=1,late=2,tsbs=0.1')).toThrow(
+    /^--faults does not know "lost"\n--faults late is from 0 to 1\n--faults does not know "tsbs"\nThere are: tsbs missing=/,
+  );
 });

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { decode } from '../../../api/ingest/decode/index.ts';
 import { MessageBatch } from '../../../api/ingest/decode/message-batch.ts';
 import { MillraceError } from '../../../common/errors.ts';
@@ -45,88 +45,42 @@ const key = ({ name, ts }: { name: string; ts: number }) => `${name} ${ts}`;
 
 const sorted = (samples: ReturnType<typeof samplesOf>) => samples.map(key).sort();
 
-describe('Faults: effects and rates', () => {
-  test('Simulated faults: all rates are 0: every batch is sent once and unchanged', () => {
-    expect(ALL).toHaveLength(BATCHES * SAMPLES * 2);
-    expect(sent('missing=0,poison=0')).toHaveLength(BATCHES);
-  });
+test.each([
+  ['missing', 0.1],
+  ['gap', 0.2],
+])('Simulated faults: %s=%d: about this share of the samples is missing', (fault, rate) => {
+  const left = samplesOf(sent(`${fault}=${rate}`));
+  const share = 1 - left.length / ALL.length;
+  expect(share).toBeGreaterThan(rate / 2);
+  expect(share).toBeLessThan(rate * 2);
+  const known = new Set(ALL.map(key));
+  expect(left.every((sample) => known.has(key(sample)))).toBe(true);
+});
 
-  test.each([
-    ['missing', 0.1],
-    ['gap', 0.2],
-  ])('Simulated faults: %s=%d: about this share of the samples is missing', (fault, rate) => {
-    const left = samplesOf(sent(`${fault}=${rate}`));
-    const share = 1 - left.length / ALL.length;
-    expect(share).toBeGreaterThan(rate / 2);
-    expect(share).toBeLessThan(rate * 2);
-    const known = new Set(ALL.map(key));
-    expect(left.every((sample) => known.has(key(sample)))).toBe(true);
-  });
+test('Simulated faults: disorder=0.3: samples are out of order within and across messages, and none is lost', () => {
+  const messages = sent('disorder=0.3');
+  expect(sorted(samplesOf(messages))).toEqual(sorted(ALL));
+  const falls = (times: number[]) => times.some((ts, i) => ts < Number(times[i - 1]));
+  expect(messages.some(({ series }) => falls((series[0]?.samples ?? []).map(({ ts }) => ts)))).toBe(true);
+  const sizes = messages.map(({ series }) => series[0]?.samples.length);
+  expect(sizes.some((size) => Number(size) > SAMPLES)).toBe(true);
+});
 
-  test('Simulated faults: gap=0.2: only whole batches are missing', () => {
-    const counts = sent('gap=0.2').map(({ series }) => samplesOf([{ series, payload: '' }]).length);
-    expect(new Set(counts)).toEqual(new Set([SAMPLES * 2]));
-  });
+test('Simulated faults: duplicate=0.1: some payloads are sent twice in a row, byte by byte', () => {
+  const messages = sent('duplicate=0.1');
+  const again = messages.filter(({ payload }, i) => payload === messages[i - 1]?.payload).length;
+  expect(again).toBe(messages.length - BATCHES);
+  expect(again).toBeGreaterThan(BATCHES / 20);
+  expect(again).toBeLessThan(BATCHES / 5);
+});
 
-  test('Simulated faults: zero=0.2: about this share of the values is 0', () => {
-    const zeros = samplesOf(sent('zero=0.2')).filter(({ value }) => value === 0).length / ALL.length;
-    expect(zeros).toBeGreaterThan(0.1);
-    expect(zeros).toBeLessThan(0.4);
-  });
-
-  test('Simulated faults: late=0.1: some batches are sent after up to three newer ones, and no sample is lost', () => {
-    const samples = samplesOf(sent('late=0.1'));
-    expect(sorted(samples)).toEqual(sorted(ALL));
-    const begins = sent('late=0.1').map(({ series }) => Number(series[0]?.samples[0]?.ts));
-    const overtaken = begins.filter((ts, i) => begins.slice(0, i).some((before) => before > ts)).length;
-    expect(overtaken).toBeGreaterThan(BATCHES / 20);
-    expect(overtaken).toBeLessThan(BATCHES / 5);
-    // A batch is late by three batches at most.
-    const farthest = begins.map((ts, i) => Math.max(...begins.slice(0, i + 1)) - ts);
-    expect(Math.max(...farthest)).toBeLessThanOrEqual(3 * SAMPLES * 1000);
-  });
-
-  test('Simulated faults: disorder=0.3: samples are out of order within and across messages, and none is lost', () => {
-    const messages = sent('disorder=0.3');
-    expect(sorted(samplesOf(messages))).toEqual(sorted(ALL));
-    const falls = (times: number[]) => times.some((ts, i) => ts < Number(times[i - 1]));
-    expect(messages.some(({ series }) => falls((series[0]?.samples ?? []).map(({ ts }) => ts)))).toBe(true);
-    const sizes = messages.map(({ series }) => series[0]?.samples.length);
-    expect(sizes.some((size) => Number(size) > SAMPLES)).toBe(true);
-  });
-
-  test('Simulated faults: duplicate=0.1: some payloads are sent twice in a row, byte by byte', () => {
-    const messages = sent('duplicate=0.1');
-    const again = messages.filter(({ payload }, i) => payload === messages[i - 1]?.payload).length;
-    expect(again).toBe(messages.length - BATCHES);
-    expect(again).toBeGreaterThan(BATCHES / 20);
-    expect(again).toBeLessThan(BATCHES / 5);
-  });
-
-  test('Simulated faults: skew=0.5: all times of a device have one offset of at most four minutes', () => {
-    const [first] = ALL;
-    const offsets = Array.from({ length: 40 }, (_, seed) => {
-      const samples = samplesOf(sent('skew=0.5', seed));
-      const differences = new Set(samples.map(({ ts }, i) => ts - Number(ALL[i]?.ts)));
-      expect(differences.size).toBe(1);
-      return Number(samples[0]?.ts) - Number(first?.ts);
-    });
-    const skewed = offsets.filter((ms) => ms !== 0);
-    expect(skewed.length).toBeGreaterThan(8);
-    expect(skewed.length).toBeLessThan(32);
-    expect(skewed.some((ms) => ms > 0)).toBe(true);
-    expect(skewed.some((ms) => ms < 0)).toBe(true);
-    expect(Math.max(...skewed.map(Math.abs))).toBeLessThanOrEqual(240_000);
-  });
-
-  test('Simulated faults: poison=0.3: bad elements come in separate or good messages, and are not recorded as samples', () => {
-    const messages = sent('poison=0.3');
-    expect(sorted(samplesOf(messages))).toEqual(sorted(ALL));
-    const separate = messages.filter(({ series }) => series.length === 0).length;
-    const within = messages.filter(({ payload }) => String(payload).endsWith('"broken"}]')).length;
-    expect(separate).toBeGreaterThan(BATCHES / 6);
-    expect(within).toBeGreaterThan(0);
-  });
+test('Simulated faults: poison=0.3: bad elements come in separate or good messages, and are not recorded as samples', () => {
+  const messages = sent('poison=0.3');
+  expect(sorted(samplesOf(messages))).toEqual(sorted(ALL));
+  const separate = messages.filter(({ series }) => series.length === 0).length;
+  const within = messages.filter(({ payload }) => String(payload).endsWith('"broken"}]')).length;
+  expect(separate).toBeGreaterThan(BATCHES / 6);
+  expect(within).toBeGreaterThan(0);
 });
 
 const EVERYTHING = 'tsbs,duplicate=0.1,skew=1,poison=0.1';
@@ -179,24 +133,15 @@ test('Simulated bad messages: one bad element in a batch: the API accepts all ot
   expect(taken(spoiled(measured(0), 'pulse', NOW))).toEqual({ codes: ['not_numeric'], samples: 2 * SAMPLES });
 });
 
-describe('Faults: rates', () => {
-  test('Fault rates: single rates, a preset, or a preset with changed rates are read', () => {
-    expect(parseFaults('late=0.05,poison=1e-3')).toMatchObject({ late: 0.05, poison: 0.001, missing: 0 });
-    expect(parseFaults('tsbs')).toMatchObject({ missing: 0.1, gap: 0.01, late: 0.05, zero: 0.1, poison: 0 });
-    expect(parseFaults('tsbs,late=0')).toMatchObject({ missing: 0.1, late: 0 });
-  });
-
-  test.each([
-    '',
-    'late',
-    'late=',
-    'late=x',
-    'late=1.1',
-    'late=-0.1',
-    'lost=0.1',
-    'constructor=1',
-    'toString',
-  ])('Fault rates: flag --faults=%s: refused with a usage error', (text) => {
-    expect(() => parseFaults(text)).toThrow(expect.objectContaining({ code: 'usage' }));
-  });
+test('Fault rates: single rates, a preset, or a preset with changed rates are read', () => {
+  expect(parseFaults('late=0.05,poison=1e-3')).toMatchObject({ late: 0.05, poison: 0.001, missing: 0 });
+  expect(parseFaults('tsbs')).toMatchObject({ missing: 0.1, gap: 0.01, late: 0.05, zero: 0.1, poison: 0 });
+  expect(parseFaults('tsbs,late=0')).toMatchObject({ missing: 0.1, late: 0 });
 });
+
+test.each(['', 'late', 'late=', 'late=x', 'late=1.1', 'late=-0.1', 'lost=0.1', 'constructor=1', 'toString'])(
+  'Fault rates: flag --faults=%s: refused with a usage error',
+  (text) => {
+    expect(() => parseFaults(text)).toThrow(expect.objectContaining({ code: 'usage' }));
+  },
+);

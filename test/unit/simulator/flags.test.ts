@@ -12,39 +12,6 @@ function refusal(line: string): string {
   throw new Error(`${line} was taken`);
 }
 
-test('Simulator flags: no flags: 25 collars at the default rate, each with its own connection', () => {
-  expect(read('')).toMatchObject({
-    profile: 'collar',
-    devices: 25,
-    connections: 25,
-    interval: 1000,
-    batch: 10_000,
-    format: 'senml',
-    buffer: 360,
-  });
-  expect(read('').rate).toBeUndefined();
-  expect(read('').faults).toBeUndefined();
-});
-
-test.each([
-  [1000, 1000],
-  [1001, 16],
-  [16_000, 16],
-  [16_001, 17],
-  [100_000, 100],
-])('Simulator flags: %i devices: %i connections are the default', (devices, connections) => {
-  expect(read(`--devices ${devices}`).connections).toBe(connections);
-  expect(read(`--devices ${devices} --connections 5`).connections).toBe(5);
-});
-
-test('Simulator flags: --credentials with 2,000 devices: each device has its own connection', () => {
-  expect(read('--devices 2000 --credentials x').connections).toBe(2000);
-});
-
-test('Simulator flags: --faults tsbs,poison=0.01: read as fault rates', () => {
-  expect(read('--faults tsbs,poison=0.01').faults).toMatchObject({ late: 0.05, poison: 0.01, skew: 0 });
-});
-
 test.each([
   ['--profile cow', '--profile is collar or factory'],
   ['--format xml', '--format is senml or json'],
@@ -72,11 +39,4 @@ test('Simulator flags: a message would have over 10,000 samples, also because of
 test('Simulator flags: --rate needs two samples of a sensor in one ms: the error names the required --devices', () => {
   expect(refusal('--rate 10000 --batch 60s --devices 100')).toContain('needs 600 --devices');
   read('--rate 10000 --batch 60s --devices 600');
-});
-
-test('Simulator flags: --help: every flag is listed', () => {
-  const help = refusal('--help');
-  for (const flag of ['profile', 'connections', 'rate', 'faults', 'ledger', 'report', 'replay']) {
-    expect(help).toContain(`--${flag} `);
-  }
 });

@@ -1,7 +1,7 @@
-import { appendFileSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { MillraceError } from '../../../common/errors.ts';
+import type { MillraceError } from '../../../common/errors.ts';
 import { noteOf } from '../../../simulator/ledger/format.ts';
 import { Ledger } from '../../../simulator/ledger/ledger.ts';
 import { readLedger } from '../../../simulator/ledger/read.ts';
@@ -88,13 +88,6 @@ test.each([
   await expect(read(path)).rejects.toMatchObject({ code: 'failed', message: expect.stringContaining(path) });
 });
 
-test('Simulator ledger: the file cannot be read or written: an error is thrown', async () => {
-  await expect(read(join(directory, 'none'))).rejects.toBeInstanceOf(MillraceError);
-  expect(() => new Ledger({ path: join(directory, 'no', 'such'), onFailed })).toThrow(
-    /The ledger .*such cannot be written/,
-  );
-});
-
 test('Simulator ledger: the disk is full: messages are not sent, and the error is reported once', () => {
   // `/dev/full` accepts no byte, like a full disk.
   const failures: MillraceError[] = [];
@@ -105,15 +98,4 @@ test('Simulator ledger: the disk is full: messages are not sent, and the error i
   ]);
   ledger.close();
   expect(failures.map(({ code }) => code)).toEqual(['disk_full']);
-});
-
-test('Simulator ledger: lines are added during reading: reading ends without an error', async () => {
-  const path = newPath();
-  const ledger = new Ledger({ path, onFailed });
-  ledger.sent(noteOf('d', series([1, 1])));
-  const reading = readLedger(path);
-  expect((await reading.next()).value).toMatchObject({ message: 1 });
-  appendFileSync(path, '{"sent":2,"dev');
-  expect((await reading.next()).done).toBe(true);
-  ledger.close();
 });

@@ -55,30 +55,6 @@ test('Simulator outbox: a new connection opens: unacknowledged messages are sent
   expect(outbox.size()).toBe(4);
 });
 
-test('Simulator outbox: whenAtMost(n) resolves when at most n messages are pending', async () => {
-  const { outbox, push, sent } = openable({ limit: 10, window: 3 });
-  outbox.open();
-  push('abc');
-  const order: string[] = [];
-  const waits = [
-    outbox.whenAtMost(0).then(() => order.push('none')),
-    outbox.whenAtMost(2).then(() => order.push('two')),
-  ];
-  for (const { acknowledge } of sent) acknowledge();
-  await Promise.all(waits);
-  expect(order.sort()).toEqual(['none', 'two']);
-  await outbox.whenAtMost(0);
-});
-
-test('Simulator outbox: release() is called while messages are pending: whenAtMost() returns', async () => {
-  const { outbox, push } = openable({ limit: 10, window: 3 });
-  push('a');
-  const waits = outbox.whenAtMost(0);
-  outbox.release();
-  await waits;
-  expect(outbox.size()).toBe(1);
-});
-
 test('Simulator outbox: more bytes than the limit: waiting messages are dropped, sent messages are not', () => {
   const { outbox, push, sent, dropped, acknowledged } = openable({ limit: 100, window: 2, bytes: 3 * 257 });
   outbox.open();

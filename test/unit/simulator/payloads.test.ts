@@ -5,8 +5,6 @@ import { encodePlainJson } from '../../../simulator/payloads/plain-json.ts';
 import { EARLIEST_SENML_MS, encodeSenml, isSenmlName } from '../../../simulator/payloads/senml.ts';
 import { resolveSenml } from '../../support/payloads/senml-resolver.ts';
 
-const TS = 1_795_257_945_992;
-
 const anySeries = fc.array(
   fc.record({
     name: fc.stringMatching(/^[a-z][a-z0-9-]{0,20}$/),
@@ -33,22 +31,6 @@ test('SenML payload: an independent decoder reads equal samples, to the millisec
   );
 });
 
-test('SenML payload: each name, each unit and the base time appear once in a message', () => {
-  const payload = encodeSenml([
-    { name: 'temperature', unit: 'Cel', samples: [sample(0, 38.5), sample(1000, 38.6), sample(2001, 38.6)] },
-    { name: 'pulse', unit: 'beat/min', samples: [sample(0, 61), sample(1000, 62)] },
-  ]);
-  expect(payload).toBe(
-    '[{"bn":"temperature","bu":"Cel","bt":1795257945.992,"v":38.5},{"t":1,"v":38.6},{"t":2.001,"v":38.6},' +
-      '{"bn":"pulse","bu":"beat/min","v":61},{"t":1,"v":62}]',
-  );
-});
-
-test('SenML payload: small relative times: decoded to absolute times', () => {
-  const pack = JSON.parse(encodeSenml([{ name: 'a', samples: [sample(0, 1), sample(-5000, 2)] }]));
-  expect(resolveSenml(pack).map(({ ts }) => ts)).toEqual([TS, TS - 5000]);
-});
-
 test('Plain JSON payload: random samples: JSON.parse() returns equal samples', () => {
   fc.assert(
     fc.property(anySeries, (series) => {
@@ -65,8 +47,3 @@ test.each([
   ['-a', false],
   ['', false],
 ])('SenML payload: name %j is valid: %s', (name, allowed) => expect(isSenmlName(name)).toBe(allowed));
-
-/** @param after ms */
-function sample(after: number, value: number) {
-  return { ts: TS + after, value };
-}

@@ -44,39 +44,6 @@ describe.each(SIGNALS)('Signal $name', ({ signal }) => {
       }
     },
   );
-
-  test('Simulated signal: values change, and have no more digits than an instrument shows', () => {
-    const values = readings(signal, 3, 3_600_000, 500);
-    expect(new Set(values).size).toBeGreaterThan(signal.type === 'switch' ? 1 : 3);
-    const total = ['energy', 'running-time'].includes(signal.type);
-    const digits = values.map((value) => value.toExponential().replace(/e.*|-/g, '').length);
-    expect(Math.max(...digits)).toBeLessThanOrEqual(total ? 16 : 8);
-  });
-});
-
-test('Simulated signal: temperature of a cow: the median of a day is 37.8 to 39.4 °C', () => {
-  const temperature = COLLAR_SIGNALS.find(({ type }) => type === 'temperature');
-  if (!temperature) throw new Error('no temperature');
-  for (let seed = 1; seed <= 5; seed += 1) {
-    const values = readings(temperature, seed, 10_000, 8640).sort((a, b) => a - b);
-    const median = Number(values[4320]);
-    expect(median).toBeGreaterThan(37.8);
-    expect(median).toBeLessThan(39.4);
-  }
-});
-
-test('Simulated signal: speed and current of a machine agree with its running state', () => {
-  const read = (name: string) => readings(point(name), 11, 10_000, 2000);
-  const running = read('machine.running');
-  const rotation = read('spindle.rotation');
-  const current = read('x.current');
-  // Indexes at which the machine has run, or stood still, for ten minutes.
-  const settled = running.flatMap((state, i) =>
-    i >= 60 && running.slice(i - 60, i).every((before) => before === state) ? [i] : [],
-  );
-  expect(new Set(settled.map((i) => running[i]))).toEqual(new Set([0, 1]));
-  expect(settled.map((i) => Number(rotation[i]) > 11_000)).toEqual(settled.map((i) => running[i] === 1));
-  expect(settled.map((i) => Number(current[i]) > 1)).toEqual(settled.map((i) => running[i] === 1));
 });
 
 test.each(['parts.good', 'parts.rejected', 'machine.starts', 'machine.energy', 'machine.running-time'])(

@@ -15,9 +15,3 @@ test('Refused elements of a dead letter: any indexes: the stored bit set contain
     { numRuns: 50 },
   );
 });
-
-test('Refused elements of a dead letter: bits are counted from the lowest bit of the first byte', () => {
-  expect(packElements([0, 3, 9]).toString('hex')).toBe('0902');
-  expect(packElements([])).toHaveLength(0);
-  expect(packElements([MOST - 1])).toHaveLength(1250);
-});

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { drawn, shapeOfBins, shapeOfSamples } from '../../../web/chart/shape.ts';
 import { changesOf, sharesOf, statesOf, stateText, stretchesOf } from '../../../web/states.ts';
 
@@ -28,88 +28,65 @@ const bins = (points: [min: number, avg: number, max: number][]) =>
     RANGE,
   );
 
-describe('States: names', () => {
-  test.each([
-    ['door.open', null, ['closed', 'open']],
-    ['frontDoor', null, ['closed', 'open']],
-    ['isClosed', null, ['open', 'closed']],
-    ['alarm.active', 'bool', ['inactive', 'active']],
-    ['hall', 'motion', ['clear', 'detected']],
-    ['pump-1', 'state', ['off', 'on']],
-  ] as Array<[string | null, string | null, [string, string]]>)(
-    'State names: sensor %s of the type %s that sends 0 and 1: %j',
-    (name, type, [zero, one]) => {
-      expect([0, 1].map((value) => stateText(labels(name, type, '/'), value))).toEqual([zero, one]);
-    },
-  );
+test.each([
+  ['door.open', null, ['closed', 'open']],
+  ['frontDoor', null, ['closed', 'open']],
+  ['isClosed', null, ['open', 'closed']],
+  ['alarm.active', 'bool', ['inactive', 'active']],
+  ['hall', 'motion', ['clear', 'detected']],
+  ['pump-1', 'state', ['off', 'on']],
+] as Array<[string | null, string | null, [string, string]]>)(
+  'State names: sensor %s of the type %s that sends 0 and 1: %j',
+  (name, type, [zero, one]) => {
+    expect([0, 1].map((value) => stateText(labels(name, type, '/'), value))).toEqual([zero, one]);
+  },
+);
 
-  test('State names: value other than 0 or 1, sensor with a unit, or sensor name without state: shown as a number', () => {
-    expect(stateText(labels('door.open'), 0.5)).toBeNull();
-    expect(stateText(labels('door.open'), null)).toBeNull();
-    expect(stateText(labels('door.open', null, 'Cel'), 1)).toBeNull();
-    expect(stateText(labels('outdoor', 'ratio'), 1)).toBeNull();
-  });
+test('State detection: sensor without unit sends only 0 and 1: states; sensor name door: named closed and open', () => {
+  expect(statesOf(samples([0, 1, 1]), labels('door'))?.(1)).toBe('open');
+  expect(statesOf(samples([0, 1, 1]), labels('x'))?.(1)).toBe('1');
+  expect(statesOf(bins([[0, 0.5, 1]]), labels('x', null, '/'))).not.toBeNull();
 });
 
-describe('States: found in a signal', () => {
-  test('State detection: sensor without unit sends only 0 and 1: states; sensor name door: named closed and open', () => {
-    expect(statesOf(samples([0, 1, 1]), labels('door'))?.(1)).toBe('open');
-    expect(statesOf(samples([0, 1, 1]), labels('x'))?.(1)).toBe('1');
-    expect(statesOf(bins([[0, 0.5, 1]]), labels('x', null, '/'))).not.toBeNull();
-  });
-
-  test('State detection: sensor sends a few whole numbers: states only if the sensor type names a state, such as mode', () => {
-    expect(statesOf(samples([0, 3, 1]), labels('x', 'mode'))?.(3)).toBe('3');
-    expect(statesOf(samples([0, 3, 1]), labels('x', 'count'))).toBeNull();
-    expect(statesOf(samples([0, 3.5, 1]), labels('x', 'mode'))).toBeNull();
-    expect(statesOf(samples([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]), labels('x', 'mode'))).toBeNull();
-  });
-
-  test('State detection: sensor with a unit, or without samples: values are not detected as states', () => {
-    expect(statesOf(samples([0, 1]), labels('door', null, '%'))).toBeNull();
-    expect(statesOf(samples([]), labels('door'))).toBeNull();
-  });
+test('State detection: sensor sends a few whole numbers: states only if the sensor type names a state, such as mode', () => {
+  expect(statesOf(samples([0, 3, 1]), labels('x', 'mode'))?.(3)).toBe('3');
+  expect(statesOf(samples([0, 3, 1]), labels('x', 'count'))).toBeNull();
+  expect(statesOf(samples([0, 3.5, 1]), labels('x', 'mode'))).toBeNull();
+  expect(statesOf(samples([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]), labels('x', 'mode'))).toBeNull();
 });
 
-describe('States: bands', () => {
-  const bands = (shape: ReturnType<typeof samples>, intervalMs: number | null) =>
-    stretchesOf(shape, drawn(shape, intervalMs)).map(({ from, to, value, share }) => [
-      from,
-      to,
-      value,
-      share,
-    ]);
+const bands = (shape: ReturnType<typeof samples>, intervalMs: number | null) =>
+  stretchesOf(shape, drawn(shape, intervalMs)).map(({ from, to, value, share }) => [from, to, value, share]);
 
-  test('State bands of a chart: each state lasts until the next sample, and equal neighbors form one band', () => {
-    expect(bands(samples([0, 0, 1, 0]), 10)).toEqual([
-      [0, 20, 0, 1],
-      [20, 30, 1, 1],
-      [30, 30, 0, 1],
-    ]);
-  });
+test('State bands of a chart: each state lasts until the next sample, and equal neighbors form one band', () => {
+  expect(bands(samples([0, 0, 1, 0]), 10)).toEqual([
+    [0, 20, 0, 1],
+    [20, 30, 1, 1],
+    [30, 30, 0, 1],
+  ]);
+});
 
-  test('State bands of a chart: gap between samples: no band is drawn in the gap', () => {
-    const shape = shapeOfSamples({ ts: [0, 10, 20, 500, 510], value: [1, 1, 1, 1, 1] }, RANGE);
-    expect(bands(shape, 10)).toEqual([
-      [0, 20, 1, 1],
-      [500, 510, 1, 1],
-    ]);
-  });
+test('State bands of a chart: gap between samples: no band is drawn in the gap', () => {
+  const shape = shapeOfSamples({ ts: [0, 10, 20, 500, 510], value: [1, 1, 1, 1, 1] }, RANGE);
+  expect(bands(shape, 10)).toEqual([
+    [0, 20, 1, 1],
+    [500, 510, 1, 1],
+  ]);
+});
 
-  test('State bands of a chart: bin with two states: the band shows the share of the higher state', () => {
-    expect(
-      bands(
-        bins([
-          [0, 0, 0],
-          [0, 0.25, 1],
-        ]),
-        250,
-      ),
-    ).toEqual([
-      [0, 1000, 0, 1],
-      [1000, 2000, 0, 0.25],
-    ]);
-  });
+test('State bands of a chart: bin with two states: the band shows the share of the higher state', () => {
+  expect(
+    bands(
+      bins([
+        [0, 0, 0],
+        [0, 0.25, 1],
+      ]),
+      250,
+    ),
+  ).toEqual([
+    [0, 1000, 0, 1],
+    [1000, 2000, 0, 0.25],
+  ]);
 });
 
 test('State statistics: samples or bins of a range: share of each state, and number of changes', () => {

@@ -1,12 +1,8 @@
-import { describe, expect, test } from '@jest/globals';
-import { NOTHING } from '../../../web/format.ts';
+import { expect, test } from '@jest/globals';
 import {
   limitScale,
   limitText,
   quantityOf,
-  scaleFor,
-  sensorValueText,
-  shownText,
   toSent,
   toShown,
   type UnitChoices,
@@ -19,131 +15,73 @@ const written = (value: number | null, unit: string | null, choices?: UnitChoice
   return `${number} ${text}`.trim();
 };
 
-describe('Prefixes', () => {
-  test.each([
-    [458_829_358_764, 'J', '458.83 GJ'],
-    [3_851_600, 'Pa', '3.852 MPa'],
-    [101_326, 'Pa', '101.33 kPa'],
-    [-1e-7, 'm', '−100 nm'],
-    [5e-4, 'A', '500 µA'],
-    [12_000, 'kWh', '12 MWh'],
-    [1208.5, 'kWh', '1,208.5 kWh'],
-    [0.0002, 'kW', '200 mW'],
-    [20_000, 'ms', '20 s'],
-    [2_500_000, 'B', '2.5 MB'],
-    [9999, 'W', '9,999 W'],
-    [0, 'W', '0 W'],
-    [12_000, 'kg', '12,000 kg'],
-    [4_200_000, 'm', '4,200 km'],
-  ] as Array<[number, string, string]>)('Unit prefixes: %d %s is shown as "%s"', (value, unit, text) =>
-    expect(written(value, unit)).toBe(text),
-  );
+test.each([
+  [458_829_358_764, 'J', '458.83 GJ'],
+  [3_851_600, 'Pa', '3.852 MPa'],
+  [101_326, 'Pa', '101.33 kPa'],
+  [-1e-7, 'm', '−100 nm'],
+  [5e-4, 'A', '500 µA'],
+  [12_000, 'kWh', '12 MWh'],
+  [1208.5, 'kWh', '1,208.5 kWh'],
+  [0.0002, 'kW', '200 mW'],
+  [20_000, 'ms', '20 s'],
+  [2_500_000, 'B', '2.5 MB'],
+  [9999, 'W', '9,999 W'],
+  [0, 'W', '0 W'],
+  [12_000, 'kg', '12,000 kg'],
+  [4_200_000, 'm', '4,200 km'],
+] as Array<[number, string, string]>)('Unit prefixes: %d %s is shown as "%s"', (value, unit, text) =>
+  expect(written(value, unit)).toBe(text),
+);
 
-  test.each([
-    [45_000, 'Cel', '45,000 °C'],
-    [25_000, '%', '25,000 %'],
-    [4_005_385, 'beats', '4,005,385 beats'],
-    [12_000, 'beat/min', '12,000 bpm'],
-    [12_000, '/', '12,000'],
-    [12_000, 'min', '12,000 min'],
-    [12_000, 'constructor', '12,000 constructor'],
-  ] as Array<[number, string, string]>)(
-    'Unit without prefixes: %d %s is shown as "%s"',
-    (value, unit, text) => expect(written(value, unit)).toBe(text),
-  );
+test.each([
+  [45_000, 'Cel', '45,000 °C'],
+  [25_000, '%', '25,000 %'],
+  [4_005_385, 'beats', '4,005,385 beats'],
+  [12_000, 'beat/min', '12,000 bpm'],
+  [12_000, '/', '12,000'],
+  [12_000, 'min', '12,000 min'],
+  [12_000, 'constructor', '12,000 constructor'],
+] as Array<[number, string, string]>)('Unit without prefixes: %d %s is shown as "%s"', (value, unit, text) =>
+  expect(written(value, unit)).toBe(text),
+);
 
-  test('Unit prefixes: several values: shown with one prefix, which fits the largest value', () => {
-    const scale = scaleFor('J', [1, 25_000, 3_000_000]);
-    expect(scale.unit).toBe('MJ');
-    expect(toShown(scale, 25_000)).toBeCloseTo(0.025, 12);
-  });
+test.each([
+  [3_851_600, 'Pa', { pressure: 'bar' }, '38.52 bar'],
+  [1013.25, 'hPa', { pressure: 'Pa' }, '101,325 Pa'],
+  [2, 'MPa', { pressure: 'bar' }, '20 bar'],
+  [20, 'Cel', { temperature: '°F' }, '68 °F'],
+  [212, '[degF]', { temperature: '°C' }, '100 °C'],
+  [0, 'Cel', { temperature: 'K' }, '273.15 K'],
+  [10, 'm/s', { speed: 'km/h' }, '36 km/h'],
+  [7_200_000, 'J', { energy: 'kWh' }, '2 kWh'],
+  [1.5, 'MWh', { energy: 'kWh' }, '1,500 kWh'],
+  [500, 'Wh', { energy: 'J' }, '1,800,000 J'],
+  [20, 'Cel', { pressure: 'bar' }, '20 °C'],
+  [20, 'Cel', { temperature: 'furlong' }, '20 °C'],
+] as Array<[number, string, UnitChoices, string]>)(
+  'Chosen units: %d %s with the choice %j is shown as %s',
+  (value, unit, choices, text) => expect(written(value, unit, choices)).toBe(text),
+);
 
-  test('Unit prefixes: no value, or an infinite value: the unit has no prefix', () => {
-    expect(scaleFor('J', []).unit).toBe('J');
-    expect(scaleFor('J', [Number.POSITIVE_INFINITY]).unit).toBe('J');
-    expect(writeValue(null, 'J')).toEqual({ number: NOTHING, unit: 'J' });
-    expect(writeValue(5, null)).toEqual({ number: '5', unit: '' });
-  });
+test('Physical quantity of a unit: known unit, with or without prefix: found; other unit: null', () => {
+  expect(['Cel', 'kPa', 'MPa', 'Wh', 'GJ', 'km/h'].map(quantityOf)).toEqual([
+    'temperature',
+    'pressure',
+    'pressure',
+    'energy',
+    'energy',
+    'speed',
+  ]);
+  expect(['%', 'beat/min', null, '', 'W', 'toString'].map(quantityOf)).toEqual(Array(6).fill(null));
+  expect(unitsOf('temperature')).toEqual(['°C', '°F', 'K']);
 });
 
-describe('Durations', () => {
-  test.each([
-    [14_798_068, 's', '171 d 6 h'],
-    [-7200, 's', '−2 h'],
-    [3599, 's', '3,599 s'],
-    [0.0005, 's', '500 µs'],
-    [90_000_000, 'ms', '1 d 1 h'],
-  ] as Array<[number, string, string]>)(
-    'Sensor that sends durations: %d %s is shown as "%s"',
-    (value, unit, text) => expect(written(value, unit)).toBe(text),
-  );
-
-  test('Sensor that sends durations: value at the chart cursor: shown in days and hours, as outside of the chart', () => {
-    const scale = scaleFor('s', [7200, 14_798_068]);
-    expect(shownText(scale, toShown(scale, 14_798_068))).toBe('171 d 6 h');
-    expect(shownText(scale, toShown(scale, -7200))).toBe('−2 h');
-    expect(shownText(scaleFor('Cel', [20], { temperature: '°F' }), 68)).toBe('68 °F');
-    expect([null, Number.NaN].map((value) => shownText(scale, value))).toEqual([NOTHING, NOTHING]);
-  });
-
-  test('Sensor that sends durations: value axis of the chart: the unit is hours or days', () => {
-    expect(scaleFor('s', [7200, 90_000])).toMatchObject({ unit: 'h', factor: 1 / 3600 });
-    expect(scaleFor('s', [7200, 14_798_068])).toMatchObject({ unit: 'd', factor: 1 / 86_400 });
-  });
-});
-
-describe('Chosen units', () => {
-  test.each([
-    [3_851_600, 'Pa', { pressure: 'bar' }, '38.52 bar'],
-    [1013.25, 'hPa', { pressure: 'Pa' }, '101,325 Pa'],
-    [2, 'MPa', { pressure: 'bar' }, '20 bar'],
-    [20, 'Cel', { temperature: '°F' }, '68 °F'],
-    [212, '[degF]', { temperature: '°C' }, '100 °C'],
-    [0, 'Cel', { temperature: 'K' }, '273.15 K'],
-    [10, 'm/s', { speed: 'km/h' }, '36 km/h'],
-    [7_200_000, 'J', { energy: 'kWh' }, '2 kWh'],
-    [1.5, 'MWh', { energy: 'kWh' }, '1,500 kWh'],
-    [500, 'Wh', { energy: 'J' }, '1,800,000 J'],
-    [20, 'Cel', { pressure: 'bar' }, '20 °C'],
-    [20, 'Cel', { temperature: 'furlong' }, '20 °C'],
-  ] as Array<[number, string, UnitChoices, string]>)(
-    'Chosen units: %d %s with the choice %j is shown as %s',
-    (value, unit, choices, text) => expect(written(value, unit, choices)).toBe(text),
-  );
-
-  test('Physical quantity of a unit: known unit, with or without prefix: found; other unit: null', () => {
-    expect(['Cel', 'kPa', 'MPa', 'Wh', 'GJ', 'km/h'].map(quantityOf)).toEqual([
-      'temperature',
-      'pressure',
-      'pressure',
-      'energy',
-      'energy',
-      'speed',
-    ]);
-    expect(['%', 'beat/min', null, '', 'W', 'toString'].map(quantityOf)).toEqual(Array(6).fill(null));
-    expect(unitsOf('temperature')).toEqual(['°C', '°F', 'K']);
-  });
-
-  test('Chosen units: alarm limit of 99.5 °F: stored as 37.5 °C, and shown as 99.5 °F', () => {
-    const scale = limitScale('Cel', { temperature: '°F' });
-    expect(toSent(scale, 99.5)).toBe(37.5);
-    expect(Number(toShown(scale, toSent(scale, 99.5)).toPrecision(12))).toBe(99.5);
-    expect(limitText(scale, toSent(scale, 0))).toBe('0');
-    expect(limitScale('J', {})).toMatchObject({ unit: 'J', factor: 1 });
-    expect(toSent(limitScale('J', {}), 0.1 + 0.2)).toBe(0.1 + 0.2);
-  });
-});
-
-test('Sensor value text: a state shows its name, a number shows the chosen unit', () => {
-  const gate = { name: 'gate', type: 'boolean', unit: null };
-  expect(sensorValueText({ ...gate, value: 1 }, {})).toBe('open');
-  const ear = { name: 'ear', type: 'temperature', unit: 'Cel' };
-  expect(sensorValueText({ ...ear, value: 20 }, { temperature: '°F' })).toBe('68 °F');
-  expect(sensorValueText({ ...ear, value: null }, {})).toBe(`${NOTHING} °C`);
-});
-
-test('Sensor value text: recent values are given: same unit prefix and number of decimals as the recent values', () => {
-  const recent = [9500, 12_345, 12_340];
-  expect(writeValue(9500, 'W', { recent })).toEqual({ number: '9.50', unit: 'kW' });
-  expect(writeValue(21, 'Cel', { recent: [21, 21.5], decimals: 2 })).toEqual({ number: '21.00', unit: '°C' });
+test('Chosen units: alarm limit of 99.5 °F: stored as 37.5 °C, and shown as 99.5 °F', () => {
+  const scale = limitScale('Cel', { temperature: '°F' });
+  expect(toSent(scale, 99.5)).toBe(37.5);
+  expect(Number(toShown(scale, toSent(scale, 99.5)).toPrecision(12))).toBe(99.5);
+  expect(limitText(scale, toSent(scale, 0))).toBe('0');
+  expect(limitScale('J', {})).toMatchObject({ unit: 'J', factor: 1 });
+  expect(toSent(limitScale('J', {}), 0.1 + 0.2)).toBe(0.1 + 0.2);
 });

@@ -14,8 +14,6 @@ export interface Context {
   environment: Environment;
   flags: BenchFlags;
   status: (text: string) => void;
-  /** writes the results so far, in case the run fails later */
-  keep?: (partial: unknown) => void;
 }
 
 /** Of a run. A quick run measures the same in less time. */
@@ -27,7 +25,6 @@ export interface BenchFlags {
   warmMs: number;
   /** ms of load before the first measurement */
   bootMs: number;
-  quick?: boolean;
 }
 
 const PUBLISHER = fileURLToPath(new URL('../publisher/main.ts', import.meta.url));
@@ -52,23 +49,20 @@ export class Environment {
   readonly database: Database;
   /** All measurements share the publisher. */
   readonly publisher: Child;
-  readonly #prefix: string;
-  readonly #onStatus: (text: string) => void;
+  readonly #options: EnvironmentOptions;
   readonly #open: Map<string, Closable> = new Map();
 
-  constructor({ dir, database, prefix = 'bench', onStatus }: EnvironmentOptions, publisher: Child) {
-    this.dir = dir;
-    this.database = database;
+  constructor(options: EnvironmentOptions, publisher: Child) {
+    ({ dir: this.dir, database: this.database } = options);
     this.publisher = publisher;
-    this.#prefix = prefix;
-    this.#onStatus = onStatus;
+    this.#options = options;
   }
 
   /** A variant of this name that already runs is used again. */
   async variant<C extends Closable>(name: string, start: (home: string) => Promise<C>): Promise<C> {
     const known = this.#open.get(name) as C | undefined;
     if (known) return known;
-    this.#onStatus(`starting ${name}`);
+    this.#options.onStatus(`starting ${name}`);
     const variant = await start(join(this.dir, name.replaceAll(/\W/g, '-')));
     this.#open.set(name, variant);
     return variant;
@@ -118,7 +112,7 @@ export class Environment {
     return {
       CQL_CONTACT_POINTS: this.database.contactPoint,
       CQL_LOCAL_DC: 'datacenter1',
-      CQL_KEYSPACE: `${this.#prefix}_${name.replaceAll(/\W/g, '_')}`,
+      CQL_KEYSPACE: `${this.#options.prefix ?? 'bench'}_${name.replaceAll(/\W/g, '_')}`,
       MQTT_CLIENT_ID: `bench-${name}`,
       MQTT_URL: broker,
     };

@@ -32,8 +32,6 @@ interface LineParts {
 
 type Counts = { published: number; committed: number };
 
-export type Reading = { published: Latencies; delivered: Latencies };
-
 /** A broker and the process that reads from it. It counts the samples that it committed. */
 export class Line {
   readonly #parts: LineParts;
@@ -108,17 +106,8 @@ export class Line {
    */
   async pace(
     shape: Shape,
-    {
-      rate,
-      forMs,
-      onLook = () => {},
-    }: {
-      rate: number;
-      forMs: number;
-      /** several times a second */
-      onLook?: (counts: Counts) => Promise<void> | void;
-    },
-  ): Promise<{ published: number; latency: Reading }> {
+    { rate, forMs }: { rate: number; forMs: number },
+  ): Promise<{ published: number; latency: Latencies }> {
     const { publisher } = this.#parts;
     await publisher.ask('pace', { url: this.url, shape, rate, forMs });
     let publishing = true;
@@ -132,21 +121,15 @@ export class Line {
       const now = await publisher.ask<Counts>('counts');
       if (now.committed > counts.committed) movedAt = Date.now();
       counts = now;
-      await onLook(counts);
       if (Date.now() - movedAt > STUCK_MS) {
         const missing = counts.published - counts.committed;
         throw new MillraceError('failed', `${this.name}: ${missing} messages are not acknowledged.`);
       }
     } while (publishing || counts.committed < counts.published);
     await over;
-    const latency = await publisher.ask<Reading>('latencies');
+    const latency = await publisher.ask<Latencies>('latencies');
     await publisher.ask('stop');
     return { published: counts.published * samplesOf(shape), latency };
-  }
-
-  /** Latencies since the last call. */
-  latencies(): Promise<Reading> {
-    return this.#parts.publisher.ask('latencies');
   }
 
   async close() {

@@ -1,5 +1,4 @@
 import { historyRows } from '../../../api/history/packing/pack-sensor-hour.ts';
-import { createLateWriter, LateArrivalNotes, LateDayNotes } from '../../../api/ingest/late-samples.ts';
 import { connectStore, type Store } from '../../../api/store/index.ts';
 import { forEachConcurrently } from '../../../common/concurrency.ts';
 import type { Config } from '../../../common/settings/config.ts';
@@ -35,7 +34,6 @@ export async function build({
   fleet,
   set,
   into,
-  arrival = Date.now,
   onProgress = () => {},
   signal,
 }: {
@@ -43,8 +41,6 @@ export async function build({
   fleet: { seed: number; devices: number; sensors: number };
   set: DataSet;
   into: 'history' | 'batches' | 'rows';
-  /** epoch ms at which the messages of an hour are committed; default: now, so that most messages are late */
-  arrival?: (hour: number) => number;
   onProgress?: (samples: number) => void;
   /** ends the work before the next hour */
   signal?: AbortSignal;
@@ -54,11 +50,7 @@ export async function build({
   const store = await (into === 'rows' ? connectRowStore : connectStore)(options);
   try {
     const now = Date.now();
-    const write =
-      into === 'history'
-        ? createHistoryWriter(store, now)
-        : // The store with one row per sample is only used for comparison, so its samples do not go into history.
-          createMessageWriter(store, into === 'rows' ? (hour) => hour : arrival);
+    const write = into === 'history' ? createHistoryWriter(store, now) : createMessageWriter(store);
     const devices = fleetOf({ ...fleet, groups: config.retention.latestGroups });
     await forEachConcurrently(AT_ONCE, devices, (device) =>
       register(store.write.registry, device, { now, intervalMs: set.intervalMs }),
@@ -121,21 +113,10 @@ const createHistoryWriter =
     }
   };
 
-/**
- * Writes an hour like ingest, for a device whose sensors all measure at the same times. The samples of messages that are late for their
- * hour are also written into history.
- */
-function createMessageWriter({ write }: Store, arrival: (hour: number) => number): HourWriter {
-  const retry = { run: <T>(request: () => Promise<T>) => request() };
-  const clock = { now: Date.now };
-  const late = createLateWriter({
-    store: write.history,
-    retry,
-    days: new LateDayNotes({ store: write.lateDays, retry, clock }),
-    arrivals: new LateArrivalNotes({ store: write.lateArrivals, retry, clock }),
-    onLate: () => {},
-  });
-  return async (device, hour, sensors) => {
+/** Writes an hour as ingest does in that hour, for a device whose sensors all measure at the same times. */
+const createMessageWriter =
+  ({ write }: Store): HourWriter =>
+  async (device, _hour, sensors) => {
     const longest = Math.max(...sensors.map(({ series }) => series.times.length));
     for (let from = 0; from < longest; from += BATCH) {
       const message = sensors.map(({ sensor, series: { times, values } }) => ({
@@ -143,8 +124,6 @@ function createMessageWriter({ write }: Store, arrival: (hour: number) => number
         times: times.slice(from, from + BATCH),
         values: values.slice(from, from + BATCH),
       }));
-      const hours = await write.samples({ bytes: device.bytes, sensors: { size: sensors.length } }, message);
-      await late.write(device, hours, { began: arrival(hour), at: arrival(hour) });
+      await write.samples({ bytes: device.bytes, sensors: { size: sensors.length } }, message);
     }
   };
-}

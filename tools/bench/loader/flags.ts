@@ -6,8 +6,6 @@ import { DATABASE_SETTINGS } from '../../../common/settings/index.ts';
 import { bucketOf, HOUR_MS, PACK_DELAY_MS } from '../../../schema/rules.ts';
 import type { DataSet } from './build.ts';
 
-export const TARGETS = ['history', 'batches', 'rows'] as const;
-
 /** Maximum deviation of a sample from its regular time. */
 const JITTER_MS = 20;
 
@@ -20,7 +18,6 @@ const FLAGS = {
   sensors: { type: 'integer', help: 'of each device', fallback: 1, min: 1 },
   interval: { type: 'duration', help: 'between two samples of a sensor', fallback: 1000, min: SHORTEST_MS },
   days: { type: 'number', help: 'how long, until the last closed hour', fallback: 30, min: 1 / 24 },
-  into: { type: 'text', help: TARGETS.join(' | '), fallback: 'history' },
   force: { type: 'switch', help: 'load into a cluster that is not on this machine' },
 } satisfies Record<string, Flag>;
 
@@ -29,10 +26,7 @@ const COMMAND = 'npm run load --';
 const LINE: CommandLine<typeof FLAGS> = {
   command: COMMAND,
   help: 'Writes a large data set, the same for the same flags, for everything that reads.',
-  examples: [
-    `${COMMAND} --devices 10 --sensors 4 --days 30`,
-    `${COMMAND} --into batches --interval 1s --days 2`,
-  ],
+  examples: [`${COMMAND} --devices 10 --sensors 4 --days 30`],
   flags: FLAGS,
   settings: DATABASE_SETTINGS,
 };
@@ -40,13 +34,9 @@ const LINE: CommandLine<typeof FLAGS> = {
 /** @param now epoch ms @throws {MillraceError} `usage` */
 export function readFlags(argv: string[], now: number) {
   const flags = parseFlags(LINE, argv);
-  const { seed, days, interval, devices, sensors, into, force } = flags;
+  const { seed, days, interval, devices, sensors, force } = flags;
   const to = bucketOf(now) - PACK_DELAY_MS;
-  const problems = [
-    ...(interval > HOUR_MS ? ['--interval is an hour at most'] : []),
-    ...(TARGETS.some((target) => target === into) ? [] : [`--into is one of ${TARGETS.join(', ')}`]),
-  ];
-  if (problems.length > 0) throw usageError(COMMAND, problems);
+  if (interval > HOUR_MS) throw usageError(COMMAND, ['--interval is an hour at most']);
   const set: DataSet = {
     seed,
     signal: 'decimals',
@@ -55,12 +45,7 @@ export function readFlags(argv: string[], now: number) {
     from: to - Math.round(days * 24) * HOUR_MS,
     to,
   };
-  return {
-    set,
-    fleet: { seed, devices, sensors },
-    into: into as (typeof TARGETS)[number],
-    force: Boolean(force),
-  };
+  return { set, fleet: { seed, devices, sensors }, force: Boolean(force) };
 }
 
 /**

@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import { runCommand } from '../../../common/command.ts';
 import { readCommandSettings } from '../../../common/dev-addresses.ts';
 import { MillraceError } from '../../../common/errors.ts';
@@ -16,7 +15,6 @@ await runCommand(async () => {
   checkCluster(config.cql, flags.force);
   const line = createStatusLine(process.stderr);
   const stop = new AbortController();
-  setMaxListeners(0, stop.signal);
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stop.abort(signal));
 
   const began = Date.now();
@@ -25,16 +23,14 @@ await runCommand(async () => {
     const { samples } = await build({
       ...flags,
       config,
-      onProgress(samples) {
-        const rate = Math.round((samples * 1000) / Math.max(1, Date.now() - began));
-        line.update(`${format.format(samples)} of ${total} samples, ${format.format(rate)} a second`);
-      },
+      into: 'history',
+      onProgress: (samples) => line.update(`${format.format(samples)} of ${total} samples`),
       signal: stop.signal,
     });
     line.clear();
     const { from, to } = flags.set;
     console.log(
-      `${format.format(samples)} samples into ${flags.into} in ${((Date.now() - began) / 1000).toFixed(1)} s: ${formatTime(from)} to ${formatTime(to)}.`,
+      `${format.format(samples)} samples in ${((Date.now() - began) / 1000).toFixed(1)} s: ${formatTime(from)} to ${formatTime(to)}.`,
     );
   } catch (error) {
     if (stop.signal.aborted)

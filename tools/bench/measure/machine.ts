@@ -104,52 +104,18 @@ async function statFields(pid: number) {
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 }
 
-export function watchMemory(pid: number, everyMs: number = 1000) {
-  const points: MemoryPoint[] = [];
-  const began = performance.now();
-  let last = Number.NEGATIVE_INFINITY;
-  return {
-    points,
-    /** Skipped if the last reading is more recent than `everyMs`. */
-    async look() {
-      const now = performance.now();
-      if (now - last < everyMs) return;
-      last = now;
-      points.push({
-        seconds: (now - began) / 1000,
-        mb: (Number((await statFields(pid))[21]) * PAGE_BYTES) / 1e6,
-      });
-    },
-  };
-}
-
-export type MemoryPoint = { seconds: number; mb: number };
-
-/** MB/h by least squares; NaN for fewer than two points. */
-export function slopeOf(points: MemoryPoint[]): number {
-  const seconds = points.reduce((sum, point) => sum + point.seconds, 0) / points.length;
-  const mb = points.reduce((sum, point) => sum + point.mb, 0) / points.length;
-  let together = 0;
-  let alone = 0;
-  for (const point of points) {
-    together += (point.seconds - seconds) * (point.mb - mb);
-    alone += (point.seconds - seconds) ** 2;
-  }
-  return alone === 0 ? Number.NaN : (together / alone) * 3600;
-}
-
 const WATCH_EVERY_MS = 100;
 
 /** @returns `mb`: maximum memory of the process during the work, in MB */
 export async function withPeakMemory<T>(pid: number, work: Promise<T>): Promise<{ value: T; mb: number }> {
-  const { points, look } = watchMemory(pid, 0);
+  let mb = 0;
   let over = false;
   const done = work.finally(() => {
     over = true;
   });
   do {
-    await look();
+    mb = Math.max(mb, (Number((await statFields(pid))[21]) * PAGE_BYTES) / 1e6);
     await Promise.race([sleep(WATCH_EVERY_MS), done]);
   } while (!over);
-  return { value: await done, mb: Math.max(...points.map(({ mb }) => mb)) };
+  return { value: await done, mb };
 }

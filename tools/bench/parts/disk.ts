@@ -45,8 +45,6 @@ export const createDiskPart = (daysOf: typeof DAYS): Part<Result[]> => ({
           fleet: { seed: 1, devices: 1, sensors: 1 },
           set: { seed: 1, signal, intervalMs: 1000, jitterMs: 20, from: to - days * DAY_MS, to },
           into,
-          // The batches are committed within their hour, so that none of their samples also go into history.
-          arrival: (hour) => hour,
           onProgress: (done) => status(`${signal}, ${into}: ${done} samples`),
         });
         samples[into] = loaded.samples;

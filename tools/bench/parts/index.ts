@@ -3,7 +3,6 @@ import { figure, type Table } from '../report/table.ts';
 import { disk } from './disk.ts';
 import { latency } from './latency.ts';
 import { opening } from './opening.ts';
-import { packing } from './packing.ts';
 import { peers } from './peers.ts';
 import { reading } from './reading.ts';
 import { throughput } from './throughput.ts';
@@ -26,7 +25,7 @@ export interface Part<R> {
 export type Target = { figure: string; value: number } & ({ atLeast: number } | { atMost: number });
 
 /** In the order in which they run and are shown. */
-export const PARTS: Part<unknown>[] = [throughput, latency, reading, disk, packing, opening, peers];
+export const PARTS: Part<unknown>[] = [throughput, latency, reading, disk, opening, peers];
 
 /** The table has only targets that were measured. @param results by the name of the part */
 export function targetsTable(results: Record<string, unknown>): Table {

@@ -38,7 +38,7 @@ export const latency: Part<Result> = {
       measure: (name) =>
         withShares(pids, async () => {
           const pace = { rate: peak * SHARES[name], forMs: flags.runMs * LONGER };
-          return (await wired.pace(shape, pace)).latency.published;
+          return (await wired.pace(shape, pace)).latency;
         }),
     });
     return { peak, rounds };

@@ -3,7 +3,7 @@ import { readSettings } from '../../../common/settings/index.ts';
 import { startDatabase } from '../environment/database.ts';
 import { type Context, openEnvironment } from '../environment/index.ts';
 import { medianOf } from '../measure/rounds.ts';
-import { openInfluxDb, openQuestDb, type PeerDatabase } from '../peers/databases.ts';
+import { openQuestDb, type PeerDatabase } from '../peers/databases.ts';
 import { measureMonth } from '../peers/month.ts';
 import { behindTelegraf, ourselves } from '../peers/pipelines.ts';
 import { measureLatencies, measureRates, STEADY_LOAD, warmUp } from '../peers/rates.ts';
@@ -15,31 +15,27 @@ import type { Part } from './index.ts';
 /** Share of the highest rate of the slowest pipeline. Latencies and reads are measured at this rate. */
 const SHARE = 0.5;
 
-/** Compares with Mosquitto, Telegraf, and QuestDB or InfluxDB, in two classes of durability. */
+/** Compares with Mosquitto, Telegraf and QuestDB, in two classes of durability. */
 export const peers: Part<ClassResult[]> = {
   name: 'peers',
-  title: 'The peers: Telegraf with QuestDB and InfluxDB, side by side with Millrace',
+  title: 'Peers: Telegraf with QuestDB, side by side with Millrace',
   onRequest: true,
 
   async run(context) {
     const { environment, status } = context;
     const { dataDir } = readSettings();
     const programs = await ensurePrograms(join(dataDir, 'tools'), status);
-    const killSafe = [await openQuestDb(join(environment.dir, 'questdb-k'), programs, 'K')];
+    const killSafe = await openQuestDb(join(environment.dir, 'questdb-k'), programs, 'K');
     const classes = [await closing(killSafe, () => measureClass(context, 'K', killSafe, programs))];
-    context.keep?.(classes);
     for (const name of ['ours', 'ours-wired', 'questdb', 'questdb-wired']) await environment.close(name);
 
     const dir = join(environment.dir, 'durable');
     const engineDir = join(dataDir, 'engine');
     const cassandra = await startDatabase({ dir, engineDir, durable: true, onStatus: status });
-    await closing([cassandra], async () => {
+    await closing(cassandra, async () => {
       const durable = await openEnvironment({ dir, database: cassandra, onStatus: status });
-      await closing([durable], async () => {
-        const synced = [
-          await openQuestDb(join(dir, 'questdb-p'), programs, 'P'),
-          await openInfluxDb(join(dir, 'influxdb'), programs),
-        ];
+      await closing(durable, async () => {
+        const synced = await openQuestDb(join(dir, 'questdb-p'), programs, 'P');
         const measure = () => measureClass({ ...context, environment: durable }, 'P', synced, programs);
         classes.push(await closing(synced, measure));
       });
@@ -53,36 +49,28 @@ export const peers: Part<ClassResult[]> = {
 async function measureClass(
   context: Context,
   durability: Class,
-  databases: PeerDatabase[],
+  database: PeerDatabase,
   { telegraf }: Programs,
 ): Promise<ClassResult> {
   const { environment } = context;
   const status = (text: string) => context.status(`class ${durability}, ${text}`);
   const classContext = { ...context, status };
-  const rivals = [
-    ourselves(environment),
-    ...databases.map((database) => behindTelegraf(environment, database, telegraf)),
-  ];
+  const rivals = [ourselves(environment), behindTelegraf(environment, { database, telegraf, durability })];
   await warmUp(classContext, rivals);
   const rates = await measureRates(classContext, rivals);
-  const unstored: ClassResult['unstored'] = {};
-  for (const database of databases) {
-    unstored[database.kind] = (await database.counted()) - (await database.stored());
-  }
   const { rounds = [] } = rates.find(({ shape }) => shape === STEADY_LOAD) ?? rates[0] ?? {};
   const slowest = Math.min(...rivals.map(({ name }) => medianOf(rounds, (results) => results[name].rate)));
   const rate = SHARE * slowest;
   const latency = { rate, rounds: await measureLatencies(classContext, rivals, rate) };
-  const month =
-    durability === 'P' ? await measureMonth(classContext, { rivals, databases, rate }) : undefined;
-  return { durability, rates, unstored, latency, month };
+  const month = durability === 'P' ? await measureMonth(classContext, { rivals, database, rate }) : undefined;
+  return { durability, rates, latency, month };
 }
 
-/** Stops things even if the work fails. */
-async function closing<T>(things: Array<{ stop: () => Promise<void> }>, work: () => Promise<T>): Promise<T> {
+/** Stops the thing even if the work fails. */
+async function closing<T>(thing: { stop: () => Promise<void> }, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } finally {
-    for (const thing of things) await thing.stop();
+    await thing.stop();
   }
 }

@@ -1,42 +1,24 @@
+import { execFile } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { MillraceError } from '../../../common/errors.ts';
 import { freePort } from '../../../infra/engine/ports.ts';
 import { LINE_TABLE } from '../load/payloads.ts';
 import { answers, startProgram } from '../process/program.ts';
-import { type Class, DATABASE, influxdbConf, type Kind, QUESTDB_TABLE, questdbConf } from './settings.ts';
+import { type Class, QUESTDB_TABLE, questdbConf } from './settings.ts';
 import type { Programs } from './tools.ts';
 
-export interface PeerDatabase {
-  kind: Kind;
-  url: string;
-  readonly pid: number;
-  /** cheap enough for four calls a second */
-  counted: () => Promise<number>;
-  /** counted by the database itself */
-  stored: () => Promise<number>;
-  write: (lines: string) => Promise<unknown>;
-  clear: () => Promise<unknown>;
-  /** bytes on disk, once `samples` samples are merged completely */
-  bytes: (samples: number) => Promise<number>;
-  /** reads the newest sample of each sensor; returns their number */
-  latest: (sensors: string[]) => Promise<number>;
-  /** mean, minimum and maximum by bins of whole seconds; returns the number of bins */
-  series: (month: Month) => Promise<number>;
-  stop: () => Promise<void>;
-}
-
-/** epoch ms */
+/** `from`, `to`: epoch ms */
 type Month = { sensor: string; from: number; to: number; bins: number };
 
-const binSeconds = ({ from, to, bins }: Month) => Math.round((to - from) / 1000 / bins);
+export type PeerDatabase = Awaited<ReturnType<typeof openQuestDb>>;
 
 /** Acknowledged samples are visible when QuestDB has applied its log to the table. */
 const APPLIED_WITHIN_MS = 60_000;
 
-export async function openQuestDb(dir: string, programs: Programs, durability: Class): Promise<PeerDatabase> {
+export async function openQuestDb(dir: string, programs: Programs, durability: Class) {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   mkdirSync(join(dir, 'conf'), { recursive: true });
@@ -59,7 +41,7 @@ export async function openQuestDb(dir: string, programs: Programs, durability: C
   }
 
   /** @throws {MillraceError} `failed`: the table is suspended. It accepts samples but does not show them */
-  async function count() {
+  async function stored() {
     const [table] = await query('SELECT suspended, errorMessage FROM wal_tables()');
     if (table?.[0] === true) throw new MillraceError('failed', `QuestDB's table is suspended: ${table[1]}`);
     const [row] = await query(`SELECT count() FROM ${LINE_TABLE}`);
@@ -68,22 +50,23 @@ export async function openQuestDb(dir: string, programs: Programs, durability: C
 
   await query(QUESTDB_TABLE);
   return {
-    kind: 'questdb',
     url,
     pid,
     stop,
-    counted: count,
-    stored: count,
-    write: (lines) => request(`${url}/write?precision=ms`, { method: 'POST', body: lines }),
+    /** Cheap enough for four calls a second. */
+    stored,
+    write: (lines: string) => request(`${url}/write?precision=ms`, { method: 'POST', body: lines }),
     clear: () => query(`TRUNCATE TABLE ${LINE_TABLE}`),
 
-    async bytes(samples) {
+    /** @returns bytes on disk, once `samples` samples are merged completely */
+    async bytes(samples: number): Promise<number> {
       const deadline = Date.now() + APPLIED_WITHIN_MS;
-      while ((await count()) < samples && Date.now() < deadline) await sleep(200);
-      return settledBytes([join(dir, 'db')]);
+      while ((await stored()) < samples && Date.now() < deadline) await sleep(200);
+      return settledBytes(join(dir, 'db'));
     },
 
-    async latest(sensors) {
+    /** Reads the newest sample of each sensor. @returns their number */
+    async latest(sensors: string[]): Promise<number> {
       const list = sensors.map((sensor) => `'${sensor}'`).join(',');
       const rows = await query(
         `SELECT sensor, ts, value FROM ${LINE_TABLE} WHERE sensor IN (${list}) LATEST ON ts PARTITION BY sensor`,
@@ -91,93 +74,12 @@ export async function openQuestDb(dir: string, programs: Programs, durability: C
       return rows.length;
     },
 
-    async series(month) {
+    /** Reads mean, minimum and maximum by bins of whole seconds. @returns number of bins */
+    async series(month: Month): Promise<number> {
       const [from, to] = [month.from, month.to].map((time) => new Date(time).toISOString());
+      const seconds = Math.round((month.to - month.from) / 1000 / month.bins);
       const rows = await query(
-        `SELECT ts, avg(value), min(value), max(value) FROM ${LINE_TABLE} WHERE sensor = '${month.sensor}' AND ts >= '${from}' AND ts < '${to}' SAMPLE BY ${binSeconds(month)}s FROM '${from}' TO '${to}'`,
-      );
-      return rows.length;
-    },
-  };
-}
-
-/** InfluxDB then compacts a shard in full. A short time gives the final size soon. The default is 4 h. */
-const SOON = '3s';
-
-export async function openInfluxDb(dir: string, programs: Programs): Promise<PeerDatabase> {
-  const ports = { http: await freePort(), rpc: await freePort() };
-  const url = `http://127.0.0.1:${ports.http}`;
-  const config = join(dir, 'influxdb.conf');
-  mkdirSync(dir, { recursive: true });
-
-  const start = (coldAfter?: string) => {
-    writeFileSync(config, influxdbConf({ dir, ports, coldAfter }));
-    return startProgram({
-      title: 'InfluxDB',
-      command: programs.influxdb,
-      args: ['-config', config],
-      log: join(dir, 'influxdb.log'),
-      isReady: () => answers(`${url}/ping`),
-    });
-  };
-  let program = await start();
-  /** Samples written before the present process started. */
-  let before = 0;
-
-  /** InfluxDB's counter of written points, because a count(*) would read all points. */
-  async function counted() {
-    const answer = await (await request(`${url}/debug/vars`)).json();
-    const { write } = answer as { write?: { values: { pointReq: number } } };
-    return before + (write?.values.pointReq ?? 0);
-  }
-
-  async function restart(coldAfter?: string) {
-    before = await counted();
-    await program.stop();
-    program = await start(coldAfter);
-  }
-
-  async function query(q: string): Promise<unknown[][]> {
-    const body = new URLSearchParams({ db: DATABASE, epoch: 'ms', q });
-    const answer = await request(`${url}/query`, { method: 'POST', body });
-    const { results = [] } = (await answer.json()) as {
-      results?: Array<{ series?: Array<{ values: unknown[][] }>; error?: string }>;
-    };
-    const error = results.find((result) => result.error)?.error;
-    if (error) throw new MillraceError('failed', `InfluxDB: ${error}`);
-    return results.flatMap(({ series = [] }) => series.flatMap(({ values }) => values));
-  }
-
-  await query(`CREATE DATABASE ${DATABASE}`);
-  return {
-    kind: 'influxdb',
-    url,
-    get pid() {
-      return program.pid;
-    },
-    stop: () => program.stop(),
-    counted,
-    stored: async () => Number((await query(`SELECT count(value) FROM ${LINE_TABLE}`))[0]?.[1] ?? 0),
-    write: (lines) => request(`${url}/write?db=${DATABASE}&precision=ms`, { method: 'POST', body: lines }),
-    clear: () => query(`DROP MEASUREMENT ${LINE_TABLE}`),
-
-    async bytes() {
-      await restart(SOON);
-      const bytes = await settledBytes(['data', 'wal'].map((name) => join(dir, name)));
-      await restart();
-      return bytes;
-    },
-
-    async latest(sensors) {
-      const any = sensors.map((sensor) => `sensor = '${sensor}'`).join(' OR ');
-      return (await query(`SELECT last(value) FROM ${LINE_TABLE} WHERE ${any} GROUP BY sensor`)).length;
-    },
-
-    async series(month) {
-      const { sensor, from, to } = month;
-      const seconds = binSeconds(month);
-      const rows = await query(
-        `SELECT mean(value), min(value), max(value) FROM ${LINE_TABLE} WHERE sensor = '${sensor}' AND time >= ${from}ms AND time < ${to}ms GROUP BY time(${seconds}s, ${Math.floor(from / 1000) % seconds}s)`,
+        `SELECT ts, avg(value), min(value), max(value) FROM ${LINE_TABLE} WHERE sensor = '${month.sensor}' AND ts >= '${from}' AND ts < '${to}' SAMPLE BY ${seconds}s FROM '${from}' TO '${to}'`,
       );
       return rows.length;
     },
@@ -199,30 +101,15 @@ async function request(url: string, options?: RequestInit): Promise<Response> {
 const STEADY_MS = 10_000;
 const MERGED_WITHIN_MS = 180_000;
 
-/** Waits until the bytes on disk no longer change. */
-async function settledBytes(dirs: string[]): Promise<number> {
+/** Counts blocks, because QuestDB allocates larger files than its data. A merge may remove a file meanwhile, so `du` may fail. */
+async function settledBytes(dir: string): Promise<number> {
   const deadline = Date.now() + MERGED_WITHIN_MS;
   let bytes = Number.NaN;
-  let since = Date.now();
-  while (Date.now() - since < STEADY_MS && Date.now() < deadline) {
-    const sizes = await Promise.all(dirs.map(bytesIn));
-    const now = sizes.reduce((sum, size) => sum + size, 0);
+  for (let since = Date.now(); Date.now() - since < STEADY_MS && Date.now() < deadline; await sleep(500)) {
+    const { stdout } = await promisify(execFile)('du', ['-s', '--block-size=1', dir]).catch((error) => error);
+    const now = Number.parseInt(stdout, 10);
     if (now !== bytes) since = Date.now();
     bytes = now;
-    await sleep(500);
-  }
-  return bytes;
-}
-
-/** Unit of `blocks` in stat(2). */
-const BLOCK_BYTES = 512;
-
-/** Counts blocks, because the databases allocate larger files than their data. A merge may remove a file meanwhile. */
-async function bytesIn(dir: string): Promise<number> {
-  let bytes = 0;
-  for (const name of await readdir(dir, { recursive: true }).catch(() => [])) {
-    const found = await stat(join(dir, name)).catch(() => null);
-    if (found?.isFile()) bytes += found.blocks * BLOCK_BYTES;
   }
   return bytes;
 }

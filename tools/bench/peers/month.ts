@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { bucketOf, DAY_MS, HOUR_MS, PACK_DELAY_MS } from '../../../schema/rules.ts';
 import type { Context } from '../environment/index.ts';
 import { deviceName, lineOf, sensorName, tagOf } from '../load/payloads.ts';
-import { loadOf, samplesOf } from '../load/shapes.ts';
+import { loadOf } from '../load/shapes.ts';
 import { build } from '../loader/build.ts';
 import { fleetOf, samplesOfHour } from '../loader/data-set.ts';
 import { withShares } from '../measure/machine.ts';
@@ -12,7 +12,6 @@ import { tableBytes } from '../measure/stored.ts';
 import type { PeerDatabase } from './databases.ts';
 import { type Name, OURS, openOurs, type Rival } from './pipelines.ts';
 import { byName, STEADY_LOAD } from './rates.ts';
-import { KNOWN_TUNING } from './settings.ts';
 
 /** Time between two samples of a sensor. */
 const INTERVAL_MS = 1000;
@@ -22,7 +21,7 @@ const BINS = 500;
 const SENSORS = 4;
 const LATEST = 100;
 
-/** All pipelines get the same samples. */
+/** Both pipelines get the same samples. */
 const RECIPE = { seed: 1, signal: 'decimals' as const, jitterMs: 20 };
 
 /** The month has four sensors. @param now epoch ms */
@@ -55,24 +54,19 @@ async function loadPeer(
   return samples;
 }
 
-/** The same month in all databases: bytes per sample on disk, and reads while devices publish at `rate` samples/s. */
+/** The same month in both databases: bytes per sample on disk, and reads while devices publish at `rate` samples/s. */
 export async function measureMonth(
   context: Context,
-  { rivals, databases, rate }: { rivals: Rival[]; databases: PeerDatabase[]; rate: number },
+  { rivals, database, rate }: { rivals: Rival[]; database: PeerDatabase; rate: number },
 ) {
   const { environment, status } = context;
   const month = monthOf(INTERVAL_MS, Date.now());
-  const bytes: Partial<Record<Name, number>> = {};
-  for (const database of databases) {
-    await database.clear();
-    status(`a month into ${database.kind}`);
-    const empty = await database.bytes(0);
-    const samples = await loadPeer(database, month, (done) =>
-      status(`a month into ${database.kind}: ${done}`),
-    );
-    status(`a month into ${database.kind}: merging`);
-    bytes[database.kind] = ((await database.bytes(samples)) - empty) / samples;
-  }
+  await database.clear();
+  status('a month into QuestDB');
+  const empty = await database.bytes(0);
+  const theirs = await loadPeer(database, month, (done) => status(`a month into QuestDB: ${done}`));
+  status('a month into QuestDB: merging');
+  const questdb = ((await database.bytes(theirs)) - empty) / theirs;
   const config = await environment.prepare(OURS);
   const { samples } = await build({
     config,
@@ -83,8 +77,8 @@ export async function measureMonth(
   });
   status('a month into ours: compacting');
   const sizes = Object.values(await tableBytes(environment, config.cql.keyspace, HISTORY));
-  bytes.millrace = sizes.reduce((sum, size) => sum + size, 0) / samples;
-  return { samples, bytes, rate, rounds: await readMonth(context, { rivals, databases, rate, month }) };
+  const bytes = { millrace: sizes.reduce((sum, size) => sum + size, 0) / samples, questdb };
+  return { samples, bytes, rate, rounds: await readMonth(context, { rivals, database, rate, month }) };
 }
 
 /** The messages that devices send during the reads are in other tables. */
@@ -92,7 +86,7 @@ const HISTORY = ['history', 'history_stat'];
 
 async function readMonth(
   { environment, flags, status }: Context,
-  { rivals, databases, rate, month }: Parameters<typeof measureMonth>[1] & { month: MonthSet },
+  { rivals, database, rate, month }: Parameters<typeof measureMonth>[1] & { month: MonthSet },
 ) {
   const front = await (await openOurs(environment, false)).front();
   const http = createHttpReader(front.url);
@@ -104,26 +98,25 @@ async function readMonth(
   );
 
   const path = `/api/v1/devices/${month.device}/sensors/${sensor}`;
-  const ours = {
+  const millrace = {
     latest: async () =>
       (await http.json<{ items: unknown[] }>(`/api/v1/latest?limit=${LATEST}`)).items.length,
     series: async () =>
       (await http.json<{ points: unknown[] }>(`${path}/series?from=${from}&to=${to}&points=${BINS}`)).points
         .length,
   };
-  const theirs = (database: PeerDatabase) => ({
+  const questdb = {
     latest: () => database.latest(newest),
     series: () => database.series({ sensor: tagOf(month.device, sensor), from, to, bins: BINS }),
-  });
+  };
 
   async function measure(name: Name) {
     const rival = byName(rivals, name);
-    const line = await rival.line(KNOWN_TUNING, samplesOf(shape));
+    const line = await rival.line(STEADY_LOAD);
     const end = await line.hold({ ...shape, format: rival.format }, rate);
     try {
       await sleep(flags.warmMs + REGISTER_MS);
-      const database = databases.find(({ kind }) => kind === name);
-      const { latest, series } = database ? theirs(database) : ours;
+      const { latest, series } = { millrace, questdb }[name];
       return await withShares({ ...line.pids, database: rival.databasePid() }, async () => ({
         latest: await readRepeatedly(latest, flags.runMs),
         series: await readRepeatedly(series, flags.runMs),

@@ -3,26 +3,27 @@ import { join } from 'node:path';
 import { startBroker } from '../environment/broker.ts';
 import type { Environment } from '../environment/index.ts';
 import { Line } from '../environment/line.ts';
+import { loadOf, samplesOf } from '../load/shapes.ts';
 import { type Program, startProgram } from '../process/program.ts';
 import type { PeerDatabase } from './databases.ts';
-import { type Tuning, telegrafToml } from './settings.ts';
+import { type Class, DEFAULT_TUNING, type Tuning, telegrafToml, tuningOf } from './settings.ts';
 
-export type Name = 'millrace' | 'questdb' | 'influxdb';
+export type Name = 'millrace' | 'questdb';
 
 /** A pipeline in one durability class. */
 export interface Rival {
   name: Name;
   format: 'senml' | 'lines';
   databasePid: () => number;
-  /** @param samples in a message @param wired the publisher's wire observes the acknowledgements, so that latencies are known */
-  line: (tuning: Tuning, samples: number, wired?: boolean) => Promise<Line>;
+  /** @param load such as `4x10` @param wired the publisher's wire observes the acknowledgements, so that latencies are known */
+  line: (load: string, wired?: boolean) => Promise<Line>;
 }
 
 export const ourselves = (environment: Environment): Rival => ({
   name: 'millrace',
   format: 'senml',
   databasePid: () => environment.database.pid,
-  line: (_tuning, _samples, wired = false) => openOurs(environment, wired),
+  line: (_load, wired = false) => openOurs(environment, wired),
 });
 
 /** One keyspace is used for all measurements, because its migration takes up to a minute. */
@@ -35,19 +36,19 @@ export async function openOurs(environment: Environment, wired: boolean) {
   return environment.pipeline(String(name), { wired, keyspace: OURS });
 }
 
-/** Each peer has its own Mosquitto, Telegraf and database. @param telegraf path of the program */
+/** With its own Mosquitto, Telegraf and database. @param telegraf path of the program */
 export const behindTelegraf = (
   environment: Environment,
-  database: PeerDatabase,
-  telegraf: string,
+  { database, telegraf, durability }: { database: PeerDatabase; telegraf: string; durability: Class },
 ): Rival => ({
-  name: database.kind,
+  name: 'questdb',
   format: 'lines',
   databasePid: () => database.pid,
-  line: async (tuning, samples, wired = false) => {
-    const name = `${database.kind}${wired ? '-wired' : ''}`;
+  line: async (load, wired = false) => {
+    const name = wired ? 'questdb-wired' : 'questdb';
     const open = (dir: string) => openPeer(environment, { name, dir, database, telegraf, wired });
-    return (await environment.variant(name, open)).line(tuning, samples);
+    const tuning = wired ? DEFAULT_TUNING : tuningOf(durability, load);
+    return (await environment.variant(name, open)).line(tuning, samplesOf(loadOf(load)));
   },
 });
 
@@ -69,8 +70,7 @@ async function openPeer(
   return {
     /** Restarts Telegraf, unless it already runs with these settings. @param samples in a message */
     async line(tuning: Tuning, samples: number): Promise<Line> {
-      const { kind, url } = database;
-      const wanted = telegrafToml({ kind, broker: reachedAt, database: url, tuning, samples });
+      const wanted = telegrafToml({ broker: reachedAt, database: database.url, tuning, samples });
       if (wanted !== settings) {
         await telegraf?.stop();
         settings = wanted;
@@ -86,7 +86,7 @@ async function openPeer(
       const ingest = {
         pid: Number(telegraf?.pid),
         async metrics() {
-          const counted = await database.counted();
+          const counted = await database.stored();
           return (metric: string) => (metric === 'iot_ingest_samples_total' ? counted : 0);
         },
         stop: async () => telegraf?.stop(),

@@ -1,44 +1,27 @@
 import type { Context } from '../environment/index.ts';
-import { loadOf, samplesOf } from '../load/shapes.ts';
+import { loadOf } from '../load/shapes.ts';
 import { withShares } from '../measure/machine.ts';
 import { measureRate, type Rate } from '../measure/rate.ts';
 import { alternate, type Round } from '../measure/rounds.ts';
 import type { Name, Rival } from './pipelines.ts';
-import { KNOWN_TUNING, TUNINGS, type Tuning } from './settings.ts';
 
-/** Length of one measurement of a sweep, as a share of a run. */
-const SWEEP_PART = 1 / 3;
-
-/** Rates at the best tuning of Telegraf. */
 export interface ShapeRates {
   shape: string;
-  sweeps: Partial<Record<Name, { best: Tuning }>>;
   rounds: Round<Name, Rate>[];
 }
 
-/** Each pipeline runs at its best tuning. The pipelines run in turns. */
+/** The pipelines run in turns, Telegraf at its best tuning. */
 export async function measureRates({ flags, status }: Context, rivals: Rival[]): Promise<ShapeRates[]> {
   const timing = { warmMs: flags.warmMs, forMs: flags.runMs };
-  const short = { warmMs: timing.warmMs * SWEEP_PART, forMs: timing.forMs * SWEEP_PART };
   const done: ShapeRates[] = [];
   for (const shape of flags.shapes) {
-    const sweeps: ShapeRates['sweeps'] = {};
-    for (const rival of flags.quick ? [] : rivals.filter(({ name }) => name !== 'millrace')) {
-      let [best, most] = [KNOWN_TUNING, 0];
-      for (const tuning of TUNINGS) {
-        status(`${shape}, ${rival.name}: ${tuning.undelivered} undelivered, batches of ${tuning.batch}`);
-        const { rate } = await measureOne(rival, shape, tuning, short);
-        if (rate > most) [best, most] = [tuning, rate];
-      }
-      sweeps[rival.name] = { best };
-    }
     const rounds = await alternate({
       names: rivals.map(({ name }) => name),
       rounds: flags.rounds,
-      measure: (name) => measureOne(byName(rivals, name), shape, bestOf(sweeps, name), timing),
+      measure: (name) => measureOne(byName(rivals, name), shape, timing),
       onStatus: (text) => status(`${shape}, ${text}`),
     });
-    done.push({ shape, sweeps, rounds });
+    done.push({ shape, rounds });
   }
   return done;
 }
@@ -48,7 +31,7 @@ export async function warmUp({ flags, status }: Context, rivals: Rival[]) {
   for (const rival of rivals) {
     for (const load of ['1x60', '1x1']) {
       status(`warming up: ${rival.name}, ${load}`);
-      await measureOne(rival, load, KNOWN_TUNING, { warmMs: flags.bootMs / 4, forMs: 100 });
+      await measureOne(rival, load, { warmMs: flags.bootMs / 4, forMs: 100 });
     }
   }
 }
@@ -60,8 +43,8 @@ export const STEADY_LOAD = '4x10';
 export async function measureLatencies({ flags, status }: Context, rivals: Rival[], rate: number) {
   async function paceOne({ format, line }: Rival, forMs: number) {
     const shape = { ...loadOf(STEADY_LOAD), format };
-    const wired = await line(KNOWN_TUNING, samplesOf(shape), true);
-    return withShares({}, async () => (await wired.pace(shape, { rate, forMs })).latency.published);
+    const wired = await line(shape.name, true);
+    return withShares({}, async () => (await wired.pace(shape, { rate, forMs })).latency);
   }
   for (const rival of rivals) {
     status(`latency: warming up ${rival.name}`);
@@ -75,17 +58,13 @@ export async function measureLatencies({ flags, status }: Context, rivals: Rival
   });
 }
 
-async function measureOne(
-  rival: Rival,
-  load: string,
-  tuning: Tuning,
-  timing: { warmMs: number; forMs: number },
-) {
-  const shape = { ...loadOf(load), format: rival.format };
-  const line = await rival.line(tuning, samplesOf(shape));
-  return measureRate(line, shape, { database: rival.databasePid(), ...timing });
+async function measureOne(rival: Rival, load: string, timing: { warmMs: number; forMs: number }) {
+  const line = await rival.line(load);
+  return measureRate(
+    line,
+    { ...loadOf(load), format: rival.format },
+    { database: rival.databasePid(), ...timing },
+  );
 }
-
-export const bestOf = (sweeps: ShapeRates['sweeps'], name: Name) => sweeps[name]?.best ?? KNOWN_TUNING;
 
 export const byName = (rivals: Rival[], name: Name) => rivals.find((rival) => rival.name === name) as Rival;

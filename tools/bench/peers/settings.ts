@@ -6,31 +6,39 @@ export type Class = 'K' | 'P';
 /** `undelivered`: maximum number of unacknowledged messages; `batch`: samples in one request to the database */
 export type Tuning = { undelivered: number; batch: number };
 
-/** The best tuning of an earlier sweep on a quiet machine, used where no sweep runs. */
-export const KNOWN_TUNING: Tuning = { undelivered: 5000, batch: 10_000 };
+/**
+ * The best tunings of a sweep on a quiet machine (2026-11-26): 1,000 to 20,000 undelivered messages, and batches of 5,000 or 10,000.
+ * Latencies and reads use the default.
+ */
+const BEST: Record<Class, Record<string, Tuning>> = {
+  K: {
+    '1x60': { undelivered: 1000, batch: 10_000 },
+    '1x10': { undelivered: 20_000, batch: 10_000 },
+    '1x1': { undelivered: 20_000, batch: 10_000 },
+  },
+  P: {
+    '1x60': { undelivered: 1000, batch: 10_000 },
+    '1x10': { undelivered: 5000, batch: 5000 },
+    '4x10': { undelivered: 20_000, batch: 10_000 },
+    '50x1': { undelivered: 1000, batch: 5000 },
+  },
+};
 
-export const TUNINGS: Tuning[] = [1000, 5000, 20_000].flatMap((undelivered) =>
-  [5000, 10_000].map((batch) => ({ undelivered, batch })),
-);
+export const DEFAULT_TUNING: Tuning = { undelivered: 5000, batch: 10_000 };
+
+export const tuningOf = (durability: Class, shape: string): Tuning =>
+  BEST[durability][shape] ?? DEFAULT_TUNING;
 
 /** Samples. Telegraf drops samples when the buffer is full. */
 const BUFFER = 1_000_000;
 
-/** `questdb` accepts version 2 of InfluxDB's API. */
-export type Kind = 'questdb' | 'influxdb';
-
-/** QuestDB ignores the name. */
-export const DATABASE = 'bench';
-
 /** Telegraf acknowledges a message after the database has answered (`persistent_session`, QoS 1). */
 export function telegrafToml({
-  kind,
   broker,
   database,
   tuning: { undelivered, batch },
   samples,
 }: {
-  kind: Kind;
   /** `mqtt://host:port` */
   broker: string;
   /** `http://host:port` */
@@ -60,12 +68,13 @@ export function telegrafToml({
   data_format = "influx"
   influx_timestamp_precision = "1ms"
 
-[[outputs.${kind === 'questdb' ? 'influxdb_v2' : 'influxdb'}]]
+# QuestDB accepts version 2 of InfluxDB's API.
+[[outputs.influxdb_v2]]
   urls = ["${database}"]
   # Compressing on loopback costs CPU on both sides and gains nothing.
   content_encoding = "identity"
   timeout = "10s"
-${kind === 'questdb' ? '' : `  database = "${DATABASE}"\n  skip_database_creation = true\n`}`;
+`;
 }
 
 /** QuestDB advises this table for telemetry. A sample that is delivered twice is stored once. */
@@ -81,39 +90,4 @@ telemetry.enabled=false
 shared.worker.count=2
 cairo.commit.mode=${durability === 'P' ? 'sync' : 'nosync'}
 cairo.wal.purge.interval=5000
-`;
-
-/** InfluxDB syncs its log before it answers: `wal-fsync-delay` has its default 0. */
-export const influxdbConf = ({
-  dir,
-  ports,
-  coldAfter = '4h',
-}: {
-  dir: string;
-  ports: { http: number; rpc: number };
-  /** time without writes after which a shard is compacted in full; default: 4 h, as in InfluxDB */
-  coldAfter?: string;
-}): string => `\
-reporting-disabled = true
-bind-address = "127.0.0.1:${ports.rpc}"
-
-[meta]
-  dir = ${JSON.stringify(`${dir}/meta`)}
-
-[data]
-  dir = ${JSON.stringify(`${dir}/data`)}
-  wal-dir = ${JSON.stringify(`${dir}/wal`)}
-  wal-fsync-delay = "0s"
-  query-log-enabled = false
-  cache-max-memory-size = "2g"
-  cache-snapshot-memory-size = "${coldAfter === '4h' ? '25m' : '1k'}"
-  cache-snapshot-write-cold-duration = "${coldAfter === '4h' ? '10m' : coldAfter}"
-  compact-full-write-cold-duration = "${coldAfter}"
-
-[monitor]
-  store-enabled = false
-
-[http]
-  bind-address = "127.0.0.1:${ports.http}"
-  log-enabled = false
 `;

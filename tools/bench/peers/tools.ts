@@ -1,21 +1,17 @@
-import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { MillraceError } from '../../../common/errors.ts';
 import { findTools } from '../../../infra/bootstrap/index.ts';
 import { runShown } from '../../../infra/bootstrap/run-shown.ts';
 
-const run = promisify(execFile);
-
 /** A figure is valid only for one version. */
-const VERSIONS = { telegraf: '1.37.2', questdb: '9.3.4', influxdb: '1.6.7' };
+const VERSIONS = { telegraf: '1.37.2', questdb: '9.3.4' };
 
 /** A build with all plugins would take minutes and 300 MB. */
-const PLUGINS = 'custom,inputs.mqtt_consumer,outputs.influxdb,outputs.influxdb_v2,parsers.influx';
+const PLUGINS = 'custom,inputs.mqtt_consumer,outputs.influxdb_v2,parsers.influx';
 
-export type Programs = { telegraf: string; questdb: string; influxdb: string; java: string };
+export type Programs = { telegraf: string; questdb: string; java: string };
 
 /**
  * Each program appears by one rename, so an existing program is complete.
@@ -35,13 +31,9 @@ export async function ensurePrograms(dir: string, onStatus: (text: string) => vo
       onStatus,
     }),
   );
-  const influxdb = await installOnce(dir, `influxdb-${VERSIONS.influxdb}`, (part) =>
-    unpackInfluxdb(part, onStatus),
-  );
   return {
     telegraf,
     questdb: join(questdb, `questdb-${VERSIONS.questdb}.jar`),
-    influxdb: join(influxdb, 'usr', 'bin', 'influxd'),
     java: String(java?.path),
   };
 }
@@ -93,20 +85,4 @@ async function installOnce(
     await rm(part, { recursive: true, force: true });
   }
   return whole;
-}
-
-/** Debian's package is not installed. No service is started, and nothing outside of the folder changes. */
-async function unpackInfluxdb(part: string, onStatus: (text: string) => void) {
-  if (!existsSync('/usr/bin/apt-get'))
-    throw new Error(`InfluxDB ${VERSIONS.influxdb} is a package of Debian 12: run this on Debian 12.`);
-  const shown = { title: `InfluxDB ${VERSIONS.influxdb}`, cwd: part, onStatus };
-  await runShown('apt-get', ['-q', 'download', 'influxdb'], shown).catch(async () => {
-    await runShown('apt-get', ['-q', 'update'], { ...shown, title: 'apt: package lists' });
-    await runShown('apt-get', ['-q', 'download', 'influxdb'], shown);
-  });
-  const file = (await readdir(part)).find((name) => name.endsWith('.deb'));
-  if (!file?.startsWith(`influxdb_${VERSIONS.influxdb}`))
-    throw new Error(`The package is ${file}; the comparison is with ${VERSIONS.influxdb}, as in Debian 12.`);
-  await run('dpkg', ['-x', join(part, file), part]);
-  await rm(join(part, file));
 }

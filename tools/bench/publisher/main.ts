@@ -18,12 +18,8 @@ let committed = 0;
 let pacing = Promise.resolve(0);
 let unpace = new AbortController();
 
-/** Until the acknowledgement: `published` counts from the intended time, `delivered` from the delivery by the broker. */
-const latencies = { published: new Histogram(), delivered: new Histogram() };
-
-function resetLatencies() {
-  for (const histogram of Object.values(latencies)) histogram.reset();
-}
+/** From the intended time until the acknowledgement. */
+const latencies = new Histogram();
 
 async function open({ url, shape }: Load) {
   publisher?.close();
@@ -64,11 +60,9 @@ serve({
   /** A subscriber connects to this URL instead, so that its acknowledgements are observed. */
   async wire(brokerUrl: string): Promise<string> {
     wires.get(brokerUrl)?.close();
-    const wire = await openWire(brokerUrl, (intended, delivered) => {
-      const now = performance.now();
+    const wire = await openWire(brokerUrl, (intended) => {
       committed++;
-      latencies.published.record(now - intended);
-      latencies.delivered.record(now - delivered);
+      latencies.record(performance.now() - intended);
     });
     wires.set(brokerUrl, wire);
     return wire.url;
@@ -78,7 +72,7 @@ serve({
   async pace({ rate, forMs, ...load }: Load & { rate: number; forMs: number }) {
     const current = await open(load);
     committed = 0;
-    resetLatencies();
+    latencies.reset();
     unpace = new AbortController();
     pacing = pace({
       rate: rate / samplesOf(load.shape),
@@ -98,10 +92,6 @@ serve({
     return counts();
   },
 
-  /** Since the last call, or since the pace began. */
-  latencies() {
-    const reading = { published: latencies.published.read(), delivered: latencies.delivered.read() };
-    resetLatencies();
-    return reading;
-  },
+  /** Since the pace began. */
+  latencies: () => latencies.read(),
 });

@@ -12,13 +12,10 @@ const NUMBER_AT = 2 + 'iot/v1/'.length + deviceName(0).length - NUMBER_DIGITS;
 /**
  * A proxy between a broker and an ingest process. A broker acknowledges messages to the publisher when it has queued them. Only the wire
  * shows when ingest acknowledges, and so when a message was committed. Bytes pass through unchanged.
- * @param onCommitted called when ingest acknowledges a message. `intended`: when the publisher should have sent it; `delivered`: when the
- * broker sent it to ingest; both in ms of `performance.now()`
+ * @param onCommitted called when ingest acknowledges a message. `intended`: when the publisher should have sent it, in ms of
+ * `performance.now()`
  */
-export async function openWire(
-  brokerUrl: string,
-  onCommitted: (intended: number, delivered: number) => void,
-) {
+export async function openWire(brokerUrl: string, onCommitted: (intended: number) => void) {
   const { hostname, port } = new URL(brokerUrl);
   /** Intended times by device, in the order of arrival. */
   const expected: Map<number, number[]> = new Map();
@@ -27,7 +24,7 @@ export async function openWire(
   const server = createServer({ noDelay: true }, (client) => {
     const broker = connect({ host: hostname, port: Number(port), noDelay: true });
     /** By packet id. */
-    const underWay: Map<number, { intended: number; delivered: number }> = new Map();
+    const underWay: Map<number, number> = new Map();
     for (const [socket, other] of [[client, broker] as const, [broker, client] as const]) {
       sockets.add(socket);
       socket.on('error', () => {}); // The event `close` follows.
@@ -39,15 +36,14 @@ export async function openWire(
     const fromBroker = createCutter((type, body) => {
       if (type !== PUBLISH) return;
       const intended = expected.get(numberIn(body))?.shift();
-      if (intended === undefined) return;
-      underWay.set(body.readUInt16BE(2 + body.readUInt16BE(0)), { intended, delivered: performance.now() });
+      if (intended !== undefined) underWay.set(body.readUInt16BE(2 + body.readUInt16BE(0)), intended);
     });
     const fromClient = createCutter((type, body) => {
       if (type !== PUBACK) return;
       const id = body.readUInt16BE(0);
-      const message = underWay.get(id);
+      const intended = underWay.get(id);
       underWay.delete(id);
-      if (message) onCommitted(message.intended, message.delivered);
+      if (intended !== undefined) onCommitted(intended);
     });
     broker.on('data', fromBroker);
     client.on('data', fromClient);

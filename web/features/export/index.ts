@@ -1,4 +1,6 @@
 import type { Feature } from '../../feature.ts';
-import { SampleFiles } from './sample-files.tsx';
 
-export const exportFeature: Feature = { name: 'export', slots: { sensorFiles: SampleFiles } };
+export const exportFeature: Feature = {
+  name: 'export',
+  details: () => import('./buttons.tsx'),
+};

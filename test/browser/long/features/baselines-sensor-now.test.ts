@@ -58,19 +58,3 @@ test('Sensor page and device page: connection to the API is lost: a note shows t
   await gate.open();
   await lost.waitFor({ state: 'detached' });
 });
-
-test('Sensor page: a birth message changes the label, then the device is retired: the page shows each change without a reload', async () => {
-  dashboard.expectComplaints(/status of 404/);
-  const { page } = dashboard;
-  const sensor = { sensor_id: 'level', name: 'level', unit: 'm' };
-  const session = Date.now();
-  await dashboard.announce('tank-7', { session, sensors: [{ ...sensor, label: 'Above the pump' }] });
-  await dashboard.publish('tank-7', { sensor_id: 'level', ts: Date.now(), value: 4 });
-  await dashboard.visit('/devices/tank-7/sensors/level');
-  await page.locator('.title-label').getByText('Above the pump').waitFor();
-  const birth = { session: session + 1000, sensors: [{ ...sensor, label: 'Below the pump' }] };
-  await dashboard.announce('tank-7', birth);
-  await page.locator('.title-label').getByText('Below the pump').waitFor();
-  expect((await dashboard.system.fetch('/devices/tank-7', { method: 'DELETE' })).status).toBe(204);
-  await page.getByText('There is no sensor “level” of the device “tank-7”').waitFor();
-});

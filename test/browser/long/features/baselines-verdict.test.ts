@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import type { Page } from 'playwright-core';
 import { useCleanUps } from '../../../support/clean-ups.ts';
 import { sharedContactPoint } from '../../../support/database/engine.ts';
-import { writeUsual } from '../../../support/features/baselines.ts';
 import { type Gate, startGate } from '../../../support/http/tcp-gate.ts';
 import { startMosquitto } from '../../../support/mqtt/mosquitto.ts';
 import { publishSmallFleet, SENSORS } from '../../../support/simulator/small-fleet.ts';
@@ -11,8 +9,6 @@ import { startTestSystem } from '../../../support/system/index.ts';
 import { until } from '../../../support/until.ts';
 import { startBrowser } from '../../../support/web/browser.ts';
 import { Dashboard } from '../../../support/web/dashboard.ts';
-
-const HOUR_MS = 3_600_000;
 
 const dashboard = new Dashboard();
 let database: Gate;
@@ -64,10 +60,6 @@ async function expectAlarm(headline: RegExp) {
   await header().locator('.verdict-mark[data-level="critical"]').waitFor({ state: 'attached' });
 }
 
-/** The header of a page names the stopped database. */
-const expectStopped = (page: Page) =>
-  page.locator('.connection[data-level="critical"]').getByText('Database does not answer').waitFor();
-
 /** Accepts console messages for failed requests, which an outage causes, and fails on others. */
 function expectComplaintsOfTheNetwork() {
   const failed = /^Failed to load resource: (net::ERR_|the server responded with a status of 503)/;
@@ -110,88 +102,6 @@ describe('Verdict', () => {
 
     await database.open();
     await Promise.all(published);
-    await expectCalm();
-    expectComplaintsOfTheNetwork();
-  });
-
-  test('Page header: database does not answer: five open pages show that, and so does each page opened later', async () => {
-    const views = ['/', '/devices/collar-4', '/devices/collar-4/sensors/ear', '/pipeline', '/dead-letters'];
-    const opened = [];
-    for (const path of views) {
-      const { page, close } = await dashboard.browser.open();
-      afterwards(close);
-      await page.goto(dashboard.system.httpUrl + path);
-      await page.locator('.connection[data-level="good"]').getByText('Live').waitFor();
-      opened.push(page);
-    }
-    const [fleet, device] = opened;
-    await fleet?.getByText(/^of 32$/).waitFor();
-    await device?.getByText('Online now', { exact: false }).waitFor();
-
-    database.cut('silence');
-    afterwards(() => database.open());
-    for (const page of opened) await expectStopped(page);
-    // While messages wait, nothing is stored. The pages show the values from before the stop.
-    const published = dashboard.publish('collar-4', { sensor_id: 'ear', ts: Date.now(), value: 39 });
-    await fleet?.getByText(/^The values are from \d\d:\d\d:\d\d\.$/).waitFor();
-    await fleet?.locator('.figure[data-stale="true"]').getByText('Sensors online').waitFor();
-    await device
-      ?.locator('.state[data-stale="true"]')
-      .getByText(/^Online at \d\d:\d\d:\d\d$/)
-      .waitFor();
-    await device
-      ?.locator('.signal-times')
-      .getByText(/^Online at \d\d:\d\d:\d\d$/)
-      .waitFor();
-    expect(await device?.getByText('Online now').count()).toBe(0);
-    for (const [index, page] of opened.entries()) {
-      await page.screenshot({ path: `.data/screenshots/stopped-open-${index}.png`, fullPage: true });
-    }
-    for (const [index, path] of views.entries()) {
-      const page = opened[index];
-      await page?.goto(dashboard.system.httpUrl + path);
-      if (page) await expectStopped(page);
-      await page?.screenshot({ path: `.data/screenshots/stopped-new-${index}.png`, fullPage: true });
-    }
-    await database.open();
-    await published;
-  });
-
-  test('Alarms, changes and device list: database does not answer: each page shows the time of its values, and no all-clear', async () => {
-    const views = ['/alarms', '/changes', '/?show=devices'];
-    const opened = [];
-    for (const path of views) {
-      const { page, close } = await dashboard.browser.open();
-      afterwards(close);
-      await page.goto(dashboard.system.httpUrl + path);
-      opened.push(page);
-    }
-    const [alarms, changes, devices] = opened;
-    await alarms?.getByText('No alarm is open').waitFor();
-    await changes?.getByRole('heading', { name: 'Devices that came or went' }).waitFor();
-    const states = (isStale: boolean) => devices?.locator(`.state[data-stale="${isStale}"]`);
-    await states(false)?.first().waitFor();
-
-    database.cut('silence');
-    afterwards(() => database.open());
-    const published = dashboard.publish('collar-4', { sensor_id: 'ear', ts: Date.now(), value: 39 });
-    for (const page of opened) {
-      await page.getByText(/^The values are from \d\d:\d\d:\d\d\.$/).waitFor();
-    }
-    await alarms?.getByText('No alarm was open').waitFor();
-    await states(true)?.first().waitFor();
-    expect(await states(false)?.count()).toBe(0);
-    await database.open();
-    await published;
-  });
-
-  test('Page header: a sensor page opens while the database does not answer: the outage is shown until recovery', async () => {
-    database.cut('silence');
-    afterwards(() => database.open());
-    await dashboard.visit('/devices/collar-2/sensors/ear');
-    await expectAlarm(/^(The database has not answered|Nothing stored) for \d+ \w+( \d+ \w+)?/);
-    await database.open();
-    await dashboard.page.locator('.value-note').waitFor();
     await expectCalm();
     expectComplaintsOfTheNetwork();
   });
@@ -255,30 +165,6 @@ describe('Device', () => {
     await row.getByRole('link', { name: 'sends, but refused: 6 in 5 min' }).waitFor();
     expect(await dashboard.page.locator('table.devices .refusals').count()).toBe(1);
     await dashboard.lookAt('verdict-refused-devices');
-    expect(dashboard.takeComplaints()).toEqual([]);
-  });
-
-  test('Sensor page: the device is offline: the age of the newest value is shown, not the judgment As usual', async () => {
-    await dashboard.publish('gone-1', { sensor_id: 'ear', ts: Date.now() - 1000, value: 38 });
-    await writeUsual(dashboard.system, [{ device: 'gone-1', sensor: 'ear', mean: 38, deviation: 0.1 }]);
-    await dashboard.client.publishAsync('iot/v1/gone-1/status', 'offline', { qos: 1 });
-    await dashboard.visit('/devices/gone-1/sensors/ear');
-    await dashboard.page.getByText(/^Device offline, measured \d+ \w+ ago$/).waitFor();
-    const baseline = dashboard.page.locator('.value-note');
-    await until(async () => /Usual was 38/.test((await baseline.textContent()) ?? ''), {
-      what: 'its baseline',
-    });
-    expect(await baseline.textContent()).not.toContain('As usual');
-    await dashboard.page.locator('.now-block[data-stale="true"]').waitFor();
-    await dashboard.lookAt('verdict-offline-sensor');
-    expect(dashboard.takeComplaints()).toEqual([]);
-  });
-
-  test('Sensor page: the sensor is silent for an hour: the text is Silent for 1 h, not As usual', async () => {
-    await dashboard.publish('quiet-1', { sensor_id: 'ear', ts: Date.now() - HOUR_MS, value: 38 });
-    await dashboard.visit('/devices/quiet-1/sensors/ear');
-    await dashboard.page.getByText('Silent for 1 h').waitFor();
-    expect(await dashboard.page.locator('.value-note').textContent()).not.toContain('As usual');
     expect(dashboard.takeComplaints()).toEqual([]);
   });
 });

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { writeSmallFleetUsual } from '../../../support/features/baselines-small-fleet.ts';
 import { publishSmallFleet, SITES } from '../../../support/simulator/small-fleet.ts';
 import { until } from '../../../support/until.ts';
-import { SCREEN, useDashboard } from '../../../support/web/dashboard.ts';
+import { useDashboard } from '../../../support/web/dashboard.ts';
 
 const dashboard = useDashboard({
   system: { periods: { baselines: 200 } },
@@ -55,31 +55,6 @@ test('Wall of a large fleet: opened: tiles of sites, the site with an outlier fi
 /** A fleet in which nothing stands out. */
 const CALM = { items: [], sensors: 100_000, judged: 100_000, outliers: 0 };
 
-test('Wall of a large fleet: an alarm is open: the alarm is listed, and no all-clear is shown', async () => {
-  const { device_id, sensors } = await dashboard.system.get('/devices/collar-2');
-  const [{ sensor_id, name }] = sensors;
-  const alarm = {
-    ...{ alarm_id: 'a', rule_id: device_id, rule: 'Too warm', severity: 'critical', condition: 'above' },
-    ...{ text: null, device_id, device: 'collar-2', sensor_id, sensor: name, site: null, unit: 'Cel' },
-    ...{ started_at: '2026-11-21T12:00:00.000Z', opened_at: '2026-11-21T12:00:00.000Z', cleared_at: null },
-    ...{ peak: 90, state: 'open', seen_late: false, acknowledged_at: null, acknowledged_by: null },
-    ...{ comment: null, shelved_until: null },
-  };
-  // A second page means that older alarms are open, too.
-  await dashboard.page.route(/\/api\/v1\/alarms\?/, (route) =>
-    route.fulfill({ json: { items: [alarm], next: 'older' } }),
-  );
-  await dashboard.page.route(/\/api\/v1\/outliers\?/, (route) => route.fulfill({ json: CALM }));
-  await visitLarge(900);
-  const standsOut = dashboard.page.getByRole('region', { name: 'What stands out' });
-  await standsOut.getByRole('link', { name: 'Alarms 1+' }).waitFor();
-  const count = dashboard.page.locator('.navigation-count');
-  await count.filter({ hasText: '1+ open, not acknowledged' }).waitFor();
-  await until(async () => (await standsOut.locator('.stands-out-none').count()) === 0, {
-    what: 'a list without an all-clear',
-  });
-});
-
 test('Wall of a large fleet: the API has not answered on alarms or outliers: no all-clear is shown until it answers', async () => {
   /** Functions that answer the waiting requests. */
   const waiting: Array<() => void> = [];
@@ -111,23 +86,4 @@ test('Wall of a large fleet: the API has not answered on alarms or outliers: no 
   await tiles('Devices').first().waitFor();
   expect(await allClears()).toBe(0);
   await untilAllClear();
-});
-
-test('Wall of a large fleet: list of outliers: an outlier on one of 900 devices is listed with a link to the sensor page', async () => {
-  await publishOutlier();
-  await visitLarge(900);
-  await tiles('Devices').first().getByText('collar-2').waitFor();
-  const link = dashboard.page
-    .getByRole('region', { name: 'What stands out' })
-    .getByRole('link', { name: /ambient.*collar-2.*90/ });
-  await link.click();
-  await dashboard.page.getByRole('heading', { name: 'ambient', level: 1 }).waitFor();
-});
-
-test('Wall of a large fleet: 4K screen: every text is legible, and nothing is wider than the screen', async () => {
-  await publishOutlier();
-  await dashboard.page.setViewportSize(SCREEN);
-  await visitLarge(900);
-  await tiles('Devices').first().getByText('collar-2').waitFor();
-  await dashboard.lookAtScreen('wall-devices');
 });

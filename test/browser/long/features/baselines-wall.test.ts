@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Locator } from 'playwright-core';
 import { writeSmallFleetUsual } from '../../../support/features/baselines-small-fleet.ts';
 import {
   DEVICES,
@@ -72,17 +71,6 @@ const shapeOfCell = (): Promise<string> =>
   });
 
 describe('Wall', () => {
-  test('Wall of sensors: opened: each site is shown with the number of sensors of the site', async () => {
-    await visit();
-    const sites = await dashboard.page.locator('.wall-site').allTextContents();
-    expect(sites.map((text) => text.replaceAll(/\s+/g, ' ').trim())).toEqual([
-      expect.stringMatching(/^Barn ?2/),
-      expect.stringMatching(/^North Meadow ?16/),
-      expect.stringMatching(/^South Meadow ?16/),
-      expect.stringMatching(/^No site ?1/),
-    ]);
-  });
-
   test('Wall of sensors: values arrive over MQTT: shown without a reload, and an outlier is listed with a link', async () => {
     await visit();
     await walkTo(/collar-1/);
@@ -120,33 +108,6 @@ describe('Wall', () => {
     await dashboard.page.getByRole('heading', { name: String(name), level: 1 }).waitFor();
   });
 
-  test('Wall of sensors: the user returns from a sensor page: the cursor is on the cell of that sensor', async () => {
-    await visit();
-    await walkTo(/ambient\s*collar-2/);
-    await dashboard.page.keyboard.press('ArrowRight');
-    const words = await card().locator('.wall-card-name').textContent();
-    for (const between of [async () => {}, () => dashboard.page.reload()]) {
-      await dashboard.page.keyboard.press('Enter');
-      await dashboard.page.waitForURL(/sensors/);
-      await between();
-      await dashboard.page.getByRole('heading', { level: 1 }).waitFor();
-      await dashboard.page.goBack();
-      await card().getByText('collar-2').waitFor();
-      await until(async () => (await card().locator('.wall-card-name').textContent()) === words, {
-        what: 'the card of the cell',
-      });
-      await dashboard.untilFocused(wall());
-    }
-  });
-
-  test('Wall of sensors: pointer over a cell: a card with the device name is shown, and a click opens the sensor page', async () => {
-    await visit();
-    await wall().hover({ position: { x: 30, y: 50 } });
-    await card().getByText('gone-1').waitFor();
-    await dashboard.page.locator('.wall-cursor').click();
-    await dashboard.page.getByRole('heading', { name: 'ear', level: 1 }).waitFor();
-  });
-
   test('Wall of sensors: silent sensor, offline device, sensor without value: the three cells differ in text and shape', async () => {
     await publishNewSamples(dashboard);
     await visit();
@@ -166,58 +127,6 @@ describe('Wall', () => {
       .getByRole('link', { name: /gone-1/ })
       .click();
     await dashboard.page.getByRole('heading', { name: 'gone-1', level: 1 }).waitFor();
-  });
-
-  test('Wall of sensors: filters above the wall are set: only matching sensors are shown on the wall', async () => {
-    for (const [query, count, site] of [
-      ['name=lar-3&type=pulse', SENSORS.length / 2, 'North Meadow'],
-      ['show=devices&state=offline', 1, 'Barn'],
-    ] as const) {
-      await visit(`/?${query}`);
-      await dashboard.page.getByText(new RegExp(`^${count} sensors? match(es)? the filters`)).waitFor();
-      const title = new RegExp(`^${site} ?${count}`);
-      await until(
-        async () => {
-          const sites = await dashboard.page.locator('.wall-site').allTextContents();
-          return sites.length === 1 && title.test(sites[0] ?? '');
-        },
-        { what: `one site on the wall, ${title}` },
-      );
-      const filters = await dashboard.page.getByLabel('Name', { exact: true }).boundingBox();
-      expect(Number(filters?.y)).toBeLessThan(Number((await wall().boundingBox())?.y));
-    }
-    // If no sensor matches the filter, the wall has no cell.
-    await dashboard.page.getByLabel('Name', { exact: true }).fill('nobody');
-    await dashboard.page.getByText('0 sensors match the filters.').waitFor();
-    expect(await dashboard.page.locator('.wall-site').count()).toBe(0);
-    await visit('/');
-    await publishNewSamples(dashboard);
-    await standsOut()
-      .getByRole('link', { name: /Silent/ })
-      .click();
-    await until(() => new URL(dashboard.page.url()).searchParams.get('look') === 'silent', {
-      what: 'the choice in the address',
-    });
-  });
-
-  test('Wall of sensors: list of faults: offline devices and silent sensors come first; on a phone, the list precedes the wall', async () => {
-    await publishNewSamples(dashboard);
-    await visit();
-    await standsOut()
-      .getByRole('link', { name: /Silent 1/ })
-      .waitFor();
-    const kinds = await standsOut().locator('h2').allTextContents();
-    expect(kinds.slice(0, 2)).toEqual([
-      expect.stringContaining('Devices offline'),
-      expect.stringContaining('Silent'),
-    ]);
-    await dashboard.page.setViewportSize({ width: 390, height: 844 });
-    await until(async () => Number((await wall().boundingBox())?.width) < 390, { what: 'a narrow wall' });
-    const top = async (part: Locator) => Number((await part.boundingBox())?.y);
-    expect(await top(standsOut())).toBeLessThan(await top(wall()));
-    expect(await top(wall())).toBeLessThan(await top(dashboard.page.getByLabel('The pipeline now')));
-    await dashboard.lookAt('wall-phone');
-    await dashboard.expectAccessible();
   });
 
   test('Wall of sensors: button Full screen: full screen can be left by a button, and no accessibility rule is violated', async () => {

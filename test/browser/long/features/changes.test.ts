@@ -1,5 +1,4 @@
 import { expect, test } from '@jest/globals';
-import type { Route } from 'playwright-core';
 import { useDashboard } from '../../../support/web/dashboard.ts';
 
 const MINUTE_MS = 60_000;
@@ -48,18 +47,4 @@ test('Changes page: 25 devices came online together: one row names their number 
   await group.locator('summary').click();
   await group.getByRole('link', { name: 'collar-25' }).waitFor();
   await dashboard.expectAccessible();
-});
-
-test('Changes page: a sensor is still being read: what is known is shown, with the number of sensors that were read', async () => {
-  const held: Route[] = [];
-  await dashboard.page.route(/sensors\/[^/]+\/series/, async (route) => {
-    if (held.length > 0) return route.continue();
-    held.push(route);
-  });
-  await dashboard.visit('/changes');
-  await row('25 devices came online at').waitFor();
-  await dashboard.page.getByText('Looked at 25 of 26 sensors so far…').waitFor();
-  await held[0]?.continue();
-  await dashboard.page.getByText('Looked at 26 sensors.').waitFor();
-  await row('collar-01').getByText('Left it, as far as 31').waitFor();
 });

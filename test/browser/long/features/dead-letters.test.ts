@@ -68,101 +68,6 @@ describe('Dead letters', () => {
     await dashboard.page.locator('.chip').click();
     await until(async () => (await rows().count()) > 9, { what: 'the dead letters of the day' });
   });
-
-  test('Dead letters page: range of two weeks: a table links each hour to its dead letters', async () => {
-    await dashboard.visit('/dead-letters');
-    await dashboard.page.getByText('14 d', { exact: true }).click();
-    await dashboard.page.getByText('The same as a table').click();
-    const hours = dashboard.page.getByRole('table', { name: /^Refusals over time/ });
-    await until(async () => (await hours.getByRole('link').count()) > 40, { what: 'the hours of two weeks' });
-    const hour = hours.locator('tbody tr').nth(10);
-    const expected = Number(await textOf(hour.locator('.number')));
-    await hour.getByRole('link').click();
-    await until(async () => (await rows().count()) === expected, { what: 'its dead letters' });
-    await dashboard.page.reload();
-    await until(async () => (await rows().count()) === expected, { what: 'the same after a reload' });
-  });
-
-  test('Dead letters list: Next, Previous, filter by code: another page, the first page, only dead letters of that code', async () => {
-    await dashboard.visit('/dead-letters?range=14d');
-    await until(async () => (await rows().count()) === 25, { what: 'a page' });
-    const first = await textOf(rows().first());
-    await dashboard.page.getByRole('button', { name: 'Next' }).click();
-    await until(async () => (await rows().count()) > 0 && (await textOf(rows().first())) !== first, {
-      what: 'another page',
-    });
-    await dashboard.page.getByRole('button', { name: 'Previous' }).click();
-    await until(async () => (await textOf(rows().first())) === first, { what: 'the first one again' });
-    await dashboard.page.getByRole('link', { name: 'in_future' }).first().click();
-    await until(async () => (await rows().count()) === 1, { what: 'the dead letter of that code' });
-  });
-
-  test('Dead letters list: a refused message: its row shows a payload preview and the field that breaks a rule', async () => {
-    await dashboard.visit('/dead-letters');
-    const row = rowOf('furnace', 'bad_timestamp');
-    await row.waitFor();
-    expect(await textOf(row.locator('.preview'))).toMatch(/^\[\{"sensor_id":"inside"/);
-    expect(await textOf(row.locator('.first-reason'))).toMatch(/^\[1\]\.value: /);
-    // A click anywhere on the row opens its dead letter.
-    await row.locator('.col-codes').click({ force: true });
-    await dashboard.page.getByRole('heading', { name: 'Dead letter', level: 1 }).waitFor();
-  });
-
-  test('Dead letters list: filter by device and code: only matching dead letters are listed, also after a reload', async () => {
-    await dashboard.visit('/dead-letters');
-    await rows().first().waitFor();
-    await dashboard.page.getByLabel('Device', { exact: true }).fill('mill');
-    await dashboard.page.keyboard.press('Enter');
-    await until(async () => (await rows().count()) === 3, { what: 'the dead letters of one device' });
-    const notNumeric = dashboard.page.getByRole('link', { name: 'not_numeric' }).first();
-    // New counts can move the links at the moment of a click. Then the click chooses another code.
-    await until(
-      async () => {
-        // A second click would remove the code again. The driver learns a new address late, so the page itself is asked.
-        const search = await dashboard.page.evaluate(() => location.search);
-        if (search === '?device=mill&code=not_numeric') return true;
-        await notNumeric.click();
-        return false;
-      },
-      { what: 'the device and the code in the address' },
-    );
-    await until(async () => (await rows().count()) === 1, { what: 'those with one code' });
-    await dashboard.page.reload();
-    await until(async () => (await rows().count()) === 1, { what: 'the same after a reload' });
-    await dashboard.page.getByLabel('Device', { exact: true }).fill('nobody');
-    await dashboard.page.keyboard.press('Enter');
-    await dashboard.page.getByRole('heading', { name: 'No dead letter matches' }).waitFor();
-  });
-
-  test('Dead letters page: light theme, dark theme and phone screen: no violation of accessibility rules', async () => {
-    await dashboard.visit('/dead-letters');
-    await rows().first().waitFor();
-    await dashboard.page.getByText('of the last 24 hours').waitFor();
-    await dashboard.lookAt('dead-letters');
-  });
-});
-
-test('Page header: screen 320 pixels wide: links to all views fit, and the open view is marked', async () => {
-  await dashboard.page.setViewportSize({ width: 320, height: 700 });
-  await dashboard.visit('/');
-  await dashboard.page.locator('.navigation-count').waitFor();
-  const views = dashboard.page.getByRole('navigation', { name: 'Views' });
-  for (const [name, path] of [
-    ['Pipeline', '/pipeline'],
-    ['Dead letters', '/dead-letters'],
-    ['Credentials', '/credentials'],
-    ['Fleet', '/'],
-  ] as const) {
-    await views.getByRole('link', { name }).press('Enter');
-    await until(() => new URL(dashboard.page.url()).pathname === path, { what: name });
-    await until(async () => (await textOf(views.locator('[aria-current="page"]'))).startsWith(name), {
-      what: `${name} marked as open`,
-    });
-    const overflow = await dashboard.page.evaluate(
-      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-    );
-    expect(overflow).toBeLessThanOrEqual(0);
-  }
 });
 
 describe('Dead letter', () => {
@@ -183,20 +88,6 @@ describe('Dead letter', () => {
     await dashboard.lookAt('dead-letter');
     await dashboard.page.getByRole('link', { name: 'Dead letters' }).last().click();
     await rows().first().waitFor();
-  });
-
-  test('Dead letter page: birth message with one invalid sensor: one refused sensor is counted, and the invalid field is marked', async () => {
-    await dashboard.announce('lathe', { sensors: [{ sensor_id: 'a' }, { sensor_id: 'b', unit: 7 }] });
-    await dashboard.visit('/dead-letters?device=lathe');
-    await rowOf('lathe', 'bad_id').getByRole('link').first().press('Enter');
-    await dashboard.page.getByText('1 sensor', { exact: true }).waitFor();
-    const marked = dashboard.page.locator('.elements li[data-refused="true"]');
-    expect(await textOf(marked)).toMatch(/\[1\].*"unit": 7.*bad_id.*sensors\[1\]\.unit: /s);
-    expect(await marked.locator('mark').allTextContents()).toEqual(['7']);
-    await dashboard.page.getByText('Text', { exact: true }).click();
-    const whole = dashboard.page.getByLabel('Payload as text');
-    await whole.waitFor();
-    await dashboard.expectAccessible();
   });
 
   test('Dead letter page: payload with markup: shown as text, no script runs, invisible characters are escaped', async () => {
@@ -234,12 +125,5 @@ describe('Dead letter', () => {
     await rowOf('long', 'bad_id').getByRole('link').first().click();
     await dashboard.page.getByText('of its 68 KiB only the first 64 KiB were kept').waitFor();
     expect(await dashboard.page.getByRole('button', { name: 'Replay' }).isDisabled()).toBe(true);
-  });
-
-  test('Dead letter page: the dead letter does not exist or has expired: the message Not found with a link to the fleet', async () => {
-    dashboard.expectComplaints(/status of 404/);
-    await dashboard.visit('/dead-letters?id=3f2a1c00-c6a1-11f0-8000-0123456789ab');
-    await dashboard.page.getByRole('heading', { name: 'Not found' }).waitFor();
-    await dashboard.page.getByRole('link', { name: 'To the fleet' }).waitFor();
   });
 });

@@ -102,27 +102,6 @@ test('Import page: the user leaves the page during an import and returns: the pr
   expect(await system.get('/devices/second-logger')).toMatchObject({ name: 'second-logger' });
 });
 
-test('Import page: two clicks on Import in immediate succession: one import request is sent', async () => {
-  const { page, system } = dashboard;
-  const small = join(directory, 'small.csv');
-  writeFileSync(small, `ts,temperature\n${new Date(BEGIN).toISOString()},1\n`);
-  let requests = 0;
-  await page.route('**/api/v1/import?*', async (route) => {
-    // The preview is a request too.
-    if (route.request().url().includes('dry_run=false')) requests++;
-    await route.continue();
-  });
-  await dashboard.visit('/import');
-  await page.locator('input[type=file]').setInputFiles(small);
-  await page.getByLabel('Device', { exact: true }).fill('third-logger');
-  await page.getByRole('button', { name: 'Import', exact: true }).evaluate((button) => {
-    for (let clicks = 0; clicks < 2; clicks++) (button as HTMLElement).click();
-  });
-  await page.getByText('1 sample stored, 0 refused').waitFor();
-  expect(requests).toBe(1);
-  expect(await system.get('/devices/third-logger')).toMatchObject({ name: 'third-logger' });
-});
-
 test('Import page: German logger file with local times: options are proposed, the zone is asked, and the preview shows UTC and local time', async () => {
   const { page, system } = dashboard;
   const german = join(directory, 'Kühlhaus.csv');

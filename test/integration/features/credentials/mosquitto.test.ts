@@ -1,4 +1,4 @@
-import { chmodSync, chownSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { identifyDevice } from '../../../../schema/ids.ts';
@@ -32,20 +32,6 @@ const { connect, credentials, secrets, write } = mosquitto;
 
 const idOf = (device: string) => String(identifyDevice(device)?.id);
 const measurements = (device: string) => `iot/v1/${device}/measurements`;
-
-test('Password and ACL files for Mosquitto: created: only their owner may read them; the output lists the accounts that are left out', () => {
-  const files = mosquitto.files();
-  const written = mosquitto.written();
-  expect(written.code).toBe(0);
-  for (const name of ['passwords', 'acl']) expect(statSync(join(files, name)).mode & 0o777).toBe(0o600);
-  expect(written.output).toContain(`chown -R mosquitto: ${files}`);
-  expect(written.output).toContain('co:lon: left out.');
-  expect(written.output).toContain('#hash: left out.');
-  expect(written.output).toContain('5 devices in');
-  const passwords = readFileSync(join(files, 'passwords'), 'utf8');
-  expect(passwords).not.toMatch(/gone|colon|hash:/);
-  for (const secret of Object.values(secrets)) expect(passwords).not.toContain(secret);
-});
 
 test('Mosquitto with generated files: sign-in with right and wrong secrets: only the right secret is accepted', async () => {
   await connect('pump');
@@ -105,27 +91,4 @@ test('Mosquitto: rotation and SIGHUP: the old secret is refused, and its connect
   await expect(connect('Ofen 3')).rejects.toMatchObject({ code: NOT_AUTHORIZED });
   await connect('Ofen 3', secret);
   expect(await isAccepted(other, measurements('pump'))).toBe(true);
-});
-
-test('Password and ACL files for Mosquitto: written again: the files keep their owner and group', async () => {
-  const files = mosquitto.files();
-  const both = ['passwords', 'acl'].map((name) => join(files, name));
-  // Only root can change the owner of a file, so any other user runs this test with its own ids.
-  const [owner, group] = process.getuid?.() === 0 ? [4711, 4712] : [process.getuid?.(), process.getgid?.()];
-  for (const path of [files, ...both]) chownSync(path, Number(owner), Number(group));
-  for (const path of both) chmodSync(path, 0o644);
-  const { code, output } = await write();
-  expect({ code, output }).toMatchObject({ code: 0, output: expect.not.stringContaining('chown') });
-  for (const path of both) {
-    const { uid, gid, mode } = statSync(path);
-    expect([uid, gid, mode & 0o777]).toEqual([owner, group, 0o640]);
-  }
-});
-
-test('Password and ACL files for Mosquitto: the ACL file is missing: the new file belongs to the owner of its directory', async () => {
-  const files = mosquitto.files();
-  rmSync(join(files, 'acl'));
-  await write();
-  expect(statSync(join(files, 'acl')).uid).toBe(statSync(files).uid);
-  expect(statSync(join(files, 'acl')).mode & 0o777).toBe(0o600);
 });

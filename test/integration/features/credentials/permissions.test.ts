@@ -1,8 +1,5 @@
-import { once } from 'node:events';
-import { connect as connectTcp } from 'node:net';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { MqttClient } from 'mqtt';
-import mqttPacket from 'mqtt-packet';
 import { identifyDevice } from '../../../../schema/ids.ts';
 import {
   isTaken,
@@ -37,27 +34,6 @@ const measurements = (device: string) => `iot/v1/${device}/measurements`;
 
 const asInstallation = () => credentials.connect(INSTALLATION.username, INSTALLATION.password);
 
-/** Connects with the installation account from another address of this machine. @returns the code of CONNACK */
-async function answerTo(password: string): Promise<number | undefined> {
-  const { hostname: host, port } = new URL(system.mqttUrl);
-  const socket = connectTcp({ host, port: Number(port), localAddress: '127.0.0.2' });
-  const { username } = INSTALLATION;
-  const client = { clientId: 'elsewhere', clean: true, keepalive: 0 };
-  socket.write(
-    mqttPacket.generate({
-      cmd: 'connect',
-      protocolId: 'MQTT',
-      protocolVersion: 4,
-      ...client,
-      username,
-      password: Buffer.from(password),
-    }),
-  );
-  const [answer] = await once(socket, 'data');
-  socket.destroy();
-  return answer[3];
-}
-
 /** @returns the device is registered */
 const isKnown = async (device: string): Promise<boolean> =>
   (await system.fetch(`/devices/${encodeURIComponent(device)}`)).status === 200;
@@ -88,14 +64,6 @@ describe('MQTT sign-in', () => {
     expect(await readMetric(system, 'iot_broker_denied_total{action="sign_in"}')).toBe(wrong.length);
   });
 
-  test('MQTT sign-in: ten wrong passwords for the installation account in a minute: the address is refused, even with the right password', async () => {
-    const { password } = INSTALLATION;
-    expect(await answerTo(password)).toBe(0);
-    for (let i = 0; i < 10; i++) expect(await answerTo(`wrong ${i}`)).toBe(NOT_AUTHORIZED);
-    expect(await answerTo(password)).toBe(NOT_AUTHORIZED);
-    await asInstallation();
-  });
-
   test('MQTT sign-in: client id of another device: accepted, and the connection of the other device stays open', async () => {
     const first = await credentials.connectAs('first', { options: { clientId: 'same' } });
     await credentials.connectAs('second', { options: { clientId: 'same' } });
@@ -121,37 +89,6 @@ describe('MQTT sign-in', () => {
       expect(await isTaken(client, measurements('crowd'), sample())).toBe(true);
     }
   });
-
-  test('MQTT sign-in: connections that closed or were taken over: not counted toward the limit of four connections per account', async () => {
-    const secret = await credentials.issue('reconnecting');
-    const connect = (clientId = '') =>
-      credentials.connect('reconnecting', secret, clientId ? { clientId } : undefined);
-    const steady = await connect();
-    for (let i = 0; i < 6; i++) await (await connect()).endAsync(true);
-    let same = await connect('same');
-    for (let i = 0; i < 6; i++) {
-      const closed = whenClosed(same);
-      same = await connect('same');
-      await closed;
-    }
-    expect(steady.connected).toBe(true);
-    expect(await isTaken(steady, measurements('reconnecting'), sample())).toBe(true);
-  });
-
-  test('MQTT sign-in: 500 wrong sign-ins at once: a connected device still publishes', async () => {
-    const device = await credentials.connectAs('steady');
-    const attempts = Array.from({ length: 500 }, (_, i) =>
-      credentials.connect(i % 2 ? 'steady' : `unknown-${i}`, 'wrong').then(
-        () => 0,
-        ({ code }) => code,
-      ),
-    );
-    for (let sent = 0; sent < 20; sent++) {
-      expect(await isTaken(device, measurements('steady'), sample())).toBe(true);
-    }
-    expect(new Set(await Promise.all(attempts))).toEqual(new Set([NOT_AUTHORIZED]));
-    expect(await isTaken(device, measurements('steady'), sample())).toBe(true);
-  });
 });
 
 describe('MQTT publish, device', () => {
@@ -173,27 +110,7 @@ describe('MQTT publish, device', () => {
     expect(await isKnown(idOf('pump'))).toBe(true);
   });
 
-  test.each([
-    ['another device by name', measurements('victim')],
-    ['another device by id', measurements(VICTIM)],
-    ['the status of another device', 'iot/v1/victim/status'],
-    ['the birth of another device', `iot/v1/${VICTIM}/birth`],
-    ['a Sparkplug edge node', 'spBv1.0/plant/NDATA/edge'],
-    ['a device of a Sparkplug edge node', 'spBv1.0/plant/DDATA/edge/victim'],
-  ])(
-    'MQTT publish: device publishes on the topic of %s: acknowledged and dropped, and the next message is stored',
-    async (what, topic) => {
-      const device = await credentials.connectAs(`publisher by ${what}`);
-      const denied = await readMetric(system, 'iot_broker_denied_total{action="publish"}');
-      expect(await isTaken(device, topic, sample())).toBe(true);
-      expect(await readMetric(system, 'iot_broker_denied_total{action="publish"}')).toBe(denied + 1);
-      expect(await isKnown('victim')).toBe(false);
-      expect(await isTaken(device, measurements(`publisher by ${what}`), sample())).toBe(true);
-      expect(await isKnown(idOf(`publisher by ${what}`))).toBe(true);
-    },
-  );
-
-  test('MQTT publish: topic of another device: QoS 0 closes the connection, QoS 2 is acknowledged and dropped', async () => {
+  test('MQTT publish: topic of another device: QoS 0 closes the connection, QoS 1 and 2 are acknowledged and dropped', async () => {
     const [first, second] = [
       await credentials.connectAs('publisher 0'),
       await credentials.connectAs('publisher 2'),
@@ -201,7 +118,10 @@ describe('MQTT publish, device', () => {
     const closed = whenClosed(first);
     first.publish(measurements('victim'), sample(), { qos: 0 }, () => {});
     await closed;
+    const denied = await readMetric(system, 'iot_broker_denied_total{action="publish"}');
+    await second.publishAsync('spBv1.0/plant/DDATA/edge/victim', sample(), { qos: 1 });
     await second.publishAsync(measurements('victim'), sample(), { qos: 2 });
+    expect(await readMetric(system, 'iot_broker_denied_total{action="publish"}')).toBe(denied + 2);
     expect(second.connected).toBe(true);
     expect(await isKnown('victim')).toBe(false);
   });
@@ -223,13 +143,6 @@ describe('MQTT publish, device', () => {
     device.stream.destroy();
     await until(async () => (await system.get('/devices/dying')).online === false);
     expect(await isKnown('victim')).toBe(false);
-  });
-
-  test('MQTT publish: topics that the broker does not serve: acknowledged and dropped, and the connection stays open', async () => {
-    const device = await credentials.connectAs('chatty');
-    for (const topic of ['elsewhere', 'iot/live/x', `iot/live/${VICTIM}`, 'spBv1.0/STATE/x']) {
-      expect(await isTaken(device, topic, sample())).toBe(true);
-    }
   });
 });
 
@@ -268,25 +181,11 @@ describe('MQTT filters', () => {
     expect(await isTaken(device, measurements('eager'), sample())).toBe(true);
   });
 
-  test('MQTT subscriptions: 4,000 refused topic filters: count toward the limit of the client, so that its own topic is refused as well', async () => {
-    const device = await credentials.connectAs('greedy');
-    expect(await granted(device, ownFilters('victim', 4000))).toBe(0);
-    expect(await granted(device, ['iot/v1/greedy/#'])).toBe(0);
-  });
-
   test('MQTT subscriptions: limit of topic filters: 32 plus two for each device of a gateway, and 1,024 for the installation account', async () => {
     const devices = Array.from({ length: 40 }, (_, index) => `flock ${index}`);
     const gateway = await credentials.connectAs('shepherd', { devices });
     expect(await granted(gateway, ownFilters('flock 7', 200))).toBe(32 + 2 * 40);
     expect(await granted(await asInstallation(), ownFilters('anybody', 2000))).toBe(1024);
-  });
-
-  test('MQTT subscriptions: topic filter with too many levels or characters: refused', async () => {
-    const device = await credentials.connectAs('deep');
-    expect(await granted(device, [`iot/v1/deep/${'x/'.repeat(90)}#`, `iot/v1/deep/${'x'.repeat(600)}`])).toBe(
-      0,
-    );
-    expect(await granted(device, ['iot/v1/deep/#'])).toBe(1);
   });
 
   test('MQTT SUBSCRIBE: packet of more than 96 KiB: the connection is closed', async () => {
@@ -329,17 +228,6 @@ describe('MQTT connection ends', () => {
     expect(other.connected).toBe(true);
   });
 
-  test('MQTT connection: the device is retired: its connection is closed, and its credential is deleted', async () => {
-    const device = await credentials.connectAs('old');
-    expect(await isTaken(device, measurements('old'), sample())).toBe(true);
-    const closed = whenClosed(device);
-    expect((await system.fetch(`/devices/${idOf('old')}`, { method: 'DELETE' })).status).toBe(204);
-    await closed;
-    const row = await credentials.store.find(identifyDevice('old')?.bytes as Buffer);
-    expect(row?.hash).toBe('');
-    expect(await isKnown('old')).toBe(false);
-  });
-
   test('MQTT gateway connection: a device of the gateway is retired: messages of the gateway for that device are not stored', async () => {
     const secret = await credentials.issue('list owner', ['sheep 7', idOf('sheep 8'), 'sheep 9']);
     const gateway = await credentials.connect('list owner', secret);
@@ -357,12 +245,5 @@ describe('MQTT connection ends', () => {
       expect(await isTaken(again, measurements(device), sample())).toBe(true);
       expect(await isKnown(device)).toBe(false);
     }
-  });
-
-  test('Device retirement: device has a credential but never connected: DELETE answers 204, then 404', async () => {
-    await credentials.issue('never came');
-    const path = `/devices/${encodeURIComponent('never came')}`;
-    expect((await system.fetch(path, { method: 'DELETE' })).status).toBe(204);
-    expect((await system.fetch(path, { method: 'DELETE' })).status).toBe(404);
   });
 });

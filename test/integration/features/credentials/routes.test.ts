@@ -106,18 +106,3 @@ test.each([
 ])('Credentials API: POST with the body %j: refused with the error code', async (body, status, code) => {
   expectProblem(await ask('POST', '', body), status, code);
 });
-
-test('Credentials API: content type is text/plain: answers 415', async () => {
-  const headers = { authorization: `Bearer ${ADMIN}`, 'content-type': 'text/plain' };
-  const answer = await send(system.httpUrl, '/api/v1/credentials', { method: 'POST', headers, body: 'pump' });
-  expectProblem(answer, 415, 'unknown_format');
-});
-
-test('Credentials API: an answer with a secret and a long list of devices: not compressed, because its length would reveal the secret', async () => {
-  const devices = Array.from({ length: 100 }, (_, index) => `a device behind the gateway ${index}`);
-  await issue('long gateway', devices);
-  const headers = { Authorization: `Bearer ${ADMIN}`, 'Accept-Encoding': 'br' };
-  const rotated = await system.fetch('/credentials/long%20gateway/rotate', { method: 'POST', headers });
-  const list = await system.fetch('/credentials', { headers });
-  expect([rotated, list].map(({ headers }) => headers.get('Content-Encoding'))).toEqual([null, 'br']);
-});

@@ -1,6 +1,5 @@
 import { expect, test } from '@jest/globals';
 import { identifyDevice } from '../../../../schema/ids.ts';
-import { expectProblem, send } from '../../../support/http/index.ts';
 import { useDevice, useTestSystem } from '../../../support/system/use.ts';
 
 const system = useTestSystem();
@@ -27,8 +26,4 @@ test('GET /dead-letters/devices: measurements were refused: each device has its 
     { device_id: identifyDevice('some')?.id, device: 'some', refused: 1, newest: expect.any(String) },
   ]);
   expect(Date.parse(items[0].newest)).toBeGreaterThanOrEqual(before - 1);
-});
-
-test('GET /dead-letters/devices: unknown query parameter: refused', async () => {
-  expectProblem(await send(system.httpUrl, '/api/v1/dead-letters/devices?from=0'), 400, 'bad_parameter');
 });

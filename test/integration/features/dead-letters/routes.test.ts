@@ -1,14 +1,11 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import { createDeadLetterReads } from '../../../../api/features/dead-letters/store.ts';
-import { forEachConcurrently } from '../../../../common/concurrency.ts';
-import { expectProblem, send } from '../../../support/http/index.ts';
-import { pagesOf, withCursor } from '../../../support/http/pages.ts';
+import { pagesOf } from '../../../support/http/pages.ts';
+import { readRequests } from '../../../support/metrics.ts';
 import { useStore, useTestSystem } from '../../../support/system/use.ts';
 
 const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
-
 /** A full hour of the recent past. A partition has the dead letters of one hour. */
 const NOON = Math.floor(Date.now() / HOUR) * HOUR - 40 * HOUR;
 
@@ -144,15 +141,7 @@ const writeBare = (receivedAt: number, payload?: Buffer) =>
       : null,
   });
 
-/** @param query a statement's name */
-async function requestsOf(query: string): Promise<number> {
-  const text = await (await fetch(`${system.httpUrl}/metrics`)).text();
-  return Number(
-    new RegExp(`^iot_db_request_seconds_count\\{query="${query}",ok="true"\\} (\\S+)$`, 'm').exec(
-      text,
-    )?.[1] ?? 0,
-  );
-}
+const requestsOf = (statement: string) => readRequests(system, statement);
 
 describe('Dead letters of a device or a code', () => {
   test.each([
@@ -178,21 +167,6 @@ describe('Dead letters of a device or a code', () => {
       for (const page of pages) expect(page.length).toBeLessThanOrEqual(limit);
     },
   );
-
-  test('Dead letters of a device: other devices have 6,000 in the same hour: its only dead letter is listed once', async () => {
-    const start = NOON - 15 * HOUR;
-    await forEachConcurrently(50, Array.from({ length: 6000 }), () => writeBare(start + 1));
-    await store.deadLetters.write({
-      receivedAt: start,
-      device: 'needle',
-      topic: 'iot/v1/needle/measurements',
-      codes: { malformed: 1 },
-      content: null,
-    });
-    const range = rangeQuery({ from: start, to: start + HOUR });
-    const pages = await pagesOf(system, `/dead-letters?${range}&device=needle`);
-    expect(pages.flat()).toEqual([expect.objectContaining({ device: 'needle' })]);
-  });
 });
 
 test('Dead letters: no range is given: dead letters of the last day are listed, with refusals and payload', async () => {
@@ -256,18 +230,6 @@ describe('One dead letter', () => {
       decoded: null,
     });
   });
-
-  test.each(['3f2a1c00-c6a1-11f0-8000-0123456789ab', '6f1c2f3e-52a4-4d0b-9a57-1d0c3b7e8a44', 'abc'])(
-    'Dead letter: id %s is unknown: answers 404',
-    async (id) => {
-      expectProblem(await send(system.httpUrl, `/api/v1/dead-letters/${id}`), 404, 'not_found');
-    },
-  );
-
-  test('Dead letter by id: unknown query parameter: answers bad_parameter', async () => {
-    const answer = await send(system.httpUrl, '/api/v1/dead-letters/abc?full=1');
-    expectProblem(answer, 400, 'bad_parameter');
-  });
 });
 
 describe('Summary of dead letters', () => {
@@ -312,52 +274,5 @@ describe('Summary of dead letters', () => {
       codes,
     }));
     expect(counts).toEqual(bruteForce(range));
-  });
-
-  test('Summary of dead letters: 3,000 in one hour: each is counted once', async () => {
-    const start = NOON - 20 * HOUR;
-    const instants = Array.from({ length: 3000 }, (_, i) => start + (i % 7));
-    await forEachConcurrently(50, instants, (instant) => writeBare(instant));
-    const { hours } = await createDeadLetterReads(store).summary({ from: start, to: start + HOUR });
-    expect(hours).toEqual([{ hour: start, deadLetters: 3000, codes: { malformed: 3000 } }]);
-    // A scan of one instant counts the dead letters of that instant only.
-    let count = 0;
-    await createDeadLetterReads(store).scanHour({ from: start + 3, to: start + 4 }, () => count++);
-    expect(count).toBe(instants.filter((instant) => instant === start + 3).length);
-  });
-});
-
-describe('Dead letters: wrong requests', () => {
-  test.each([
-    ['/dead-letters?limit=0', 'bad_parameter'],
-    ['/dead-letters?kind=malformed', 'bad_parameter'],
-    ['/dead-letters?code=unavailable', 'bad_parameter'],
-    ['/dead-letters?device=a&device=b', 'bad_parameter'],
-    ['/dead-letters?from=yesterday', 'bad_parameter'],
-    ['/dead-letters/summary?limit=3', 'bad_parameter'],
-    [`/dead-letters?from=${NOON + 1}&to=${NOON}`, 'bad_range'],
-    [`/dead-letters/summary?from=${NOON + 1}&to=${NOON}`, 'bad_range'],
-    ['/dead-letters?cursor=AAAA', 'bad_cursor'],
-  ])('Dead letters API: invalid request: %s: answers 400 %s', async (path, code) => {
-    expectProblem(await send(system.httpUrl, `/api/v1${path}`), 400, code);
-  });
-
-  test('Dead letters API: cursor of another range: answers 400 bad_cursor', async () => {
-    const { next } = await system.get(`/dead-letters?${rangeQuery()}&limit=1`);
-    const other = withCursor(`/dead-letters?from=${NOON - 2 * HOUR}&to=${RANGE.to}&limit=1`, next);
-    expectProblem(await send(system.httpUrl, `/api/v1${other}`), 400, 'bad_cursor');
-    expect((await system.get(withCursor(`/dead-letters?${rangeQuery()}&limit=1`, next))).items).toHaveLength(
-      1,
-    );
-  });
-
-  test.each([
-    ['before retention', `from=0&to=${NOON - 400 * DAY}`],
-    ['in the future', `from=${NOON + 400 * DAY}`],
-    ['from the latest possible time on', 'from=8640000000000000'],
-    ['up to the earliest possible time', 'to=-8640000000000000'],
-  ])('Dead letters API: range %s: the list and the summary are empty', async (_, query) => {
-    expect(await system.get(`/dead-letters?${query}`)).toEqual({ items: [], next: null });
-    expect((await system.get(`/dead-letters/summary?${query}`)).items).toEqual([]);
   });
 });

@@ -7,7 +7,6 @@ import { useDirectory } from '../../../support/directory.ts';
 import { useCredentials } from '../../../support/features/credentials/index.ts';
 import { readMetric } from '../../../support/metrics.ts';
 import { useTestSystem } from '../../../support/system/use.ts';
-import { until } from '../../../support/until.ts';
 
 /** The test vectors have times of this day, so the clock of the system starts in its evening. */
 const EVENING = Date.parse('2026-11-22T16:00:00.000Z');
@@ -117,42 +116,6 @@ describe('Mapped topic on the embedded broker', () => {
     expect((await readMetric(system, 'iot_broker_denied_total{action="publish"}')) - denied).toBe(3);
   });
 
-  test('Mapped topics: account of a gateway: only messages for the devices of its list are stored', async () => {
-    const gateway = await credentials.connectAs('gateway', { devices: ['porch', 'line'] });
-    await publish(gateway, 'zigbee2mqtt/porch', { temperature: 3 });
-    await publish(gateway, 'lines/1', { id: 'line', v: 4 });
-    expect(await samplesOf('porch', 'temperature')).toMatchObject([{ value: 3 }]);
-    expect(await samplesOf('line', 'v')).toMatchObject([{ value: 4 }]);
-    await publish(gateway, 'lines/1', { id: 'another', v: 4 });
-    expect(await isKnown('another')).toBe(false);
-  });
-
-  test('Mapped topics: last will for another device: nothing is stored', async () => {
-    const will = {
-      topic: 'zigbee2mqtt/carport',
-      payload: Buffer.from('{"temperature":1}'),
-      qos: 1,
-      retain: false,
-    };
-    const client = await credentials.connectAs('will', { options: { will: will as never } });
-    const denied = await readMetric(system, 'iot_broker_denied_total{action="publish"}');
-    client.stream.destroy();
-    await until(async () => (await readMetric(system, 'iot_broker_denied_total{action="publish"}')) > denied);
-    expect((await readMetric(system, 'iot_broker_denied_total{action="publish"}')) - denied).toBe(1);
-    expect(await isKnown('carport')).toBe(false);
-  });
-
-  test('Mapped topics: value is a text: a dead letter has the path of the value, and its replay is refused again', async () => {
-    await publish(installation, 'lines/1', { id: 'press', v: 'high' });
-    const query = `/dead-letters?from=${EVENING}&device=press`;
-    const { items } = await system.get(query);
-    expect(items).toMatchObject([{ topic: 'lines/1', codes: { not_numeric: 1 } }]);
-    const found = await system.get(`/dead-letters/${items[0].id}`);
-    expect(found.refused).toMatchObject([{ index: 0, code: 'not_numeric', path: 'v' }]);
-    const response = await system.fetch(`/dead-letters/${items[0].id}/replay`, { method: 'POST' });
-    expect(await response.json()).toMatchObject({ accepted: 0, refused: [{ code: 'not_numeric' }] });
-  });
-
   test('Mapped topics: client subscribes to a mapped topic: it receives no message, since such a topic may be a command', async () => {
     const follower = await credentials.connect(INSTALLATION.username, INSTALLATION.password);
     await follower.subscribeAsync('#', { qos: 1 });
@@ -169,12 +132,5 @@ describe('Mapped topic on the embedded broker', () => {
     await late.subscribeAsync('zigbee2mqtt/#', { qos: 1 });
     await late.subscribeAsync('nothing', { qos: 1 });
     expect(received.filter((topic) => topic.startsWith('zigbee2mqtt'))).toEqual([]);
-  });
-
-  test('MQTT message on an unmatched topic: GET /unmatched-topics lists it with a suggested mapping', async () => {
-    await publish(installation, 'barn/7/climate', { temperature: 3 });
-    expect((await system.get('/unmatched-topics')).items).toMatchObject([
-      { topic: 'barn/7/climate', count: 1, mapping: expect.stringContaining('topic: barn/{device}/climate') },
-    ]);
   });
 });

@@ -1,5 +1,4 @@
 import { expect, test } from '@jest/globals';
-import { expectProblem, send } from '../../../support/http/index.ts';
 import { startTestSystem } from '../../../support/system/index.ts';
 import { useDevice, useTestSystem } from '../../../support/system/use.ts';
 
@@ -46,18 +45,6 @@ test('GET /unmatched-topics: messages on unknown topics: counted, with payload a
     },
   ]);
   expect(Date.parse(items[0].ts)).toBeGreaterThanOrEqual(before);
-});
-
-test('GET /unmatched-topics: large payload: the list has its first 2 KiB', async () => {
-  const payload = Buffer.alloc(50_000, 'y');
-  await client.publish('nowhere', payload);
-  const [newest] = (await system.get('/unmatched-topics')).items;
-  expect(newest).toMatchObject({ topic: 'nowhere', size: 50_000 });
-  expect(Buffer.from(newest.payload_base64, 'base64')).toEqual(payload.subarray(0, 2048));
-});
-
-test('GET /unmatched-topics: unknown query parameter: refused', async () => {
-  expectProblem(await send(system.httpUrl, '/api/v1/unmatched-topics?limit=1'), 400, 'bad_parameter');
 });
 
 test('GET /unmatched-topics: process has no MQTT connection: the list has source none', async () => {

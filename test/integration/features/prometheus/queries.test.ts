@@ -80,34 +80,6 @@ const rounded = (points: Array<[number, string | number]>): Array<[number, numbe
   points.map(([at, value]) => [at, Number(Number(value).toPrecision(12))]);
 
 describe('Prometheus: query_range', () => {
-  const cases = Object.keys(AGGREGATES).flatMap((aggregate) => [
-    { aggregate, step: 15_000, window: 5 * MINUTE_MS, hours: [0, 2] },
-    { aggregate, step: 7 * MINUTE_MS, window: 4 * MINUTE_MS, hours: [1, 3] },
-    { aggregate, step: HOUR_MS, window: HOUR_MS, hours: [0, 60] },
-    { aggregate, step: 2 * HOUR_MS, window: 3 * HOUR_MS, hours: [0, 60] },
-  ]);
-  test.each(cases)(
-    '$aggregate, step $step ms, window $window ms: the same as from all samples',
-    async (query) => {
-      const { aggregate, step, window, hours } = query;
-      const [start, end] = hours.map((hour) => BEGIN + hour * HOUR_MS);
-      const { resultType, result } = await ask('query_range', {
-        query: `${aggregate}_over_time(millrace_value[${window / 1000}s])`,
-        start: Number(start) / 1000,
-        end: new Date(Number(end)).toISOString(),
-        step: step / 1000,
-      });
-      expect(resultType).toBe('matrix');
-      const expected = NAMES.map((name) => [
-        name,
-        valuesOf(aggregate, stored[name] ?? [], { start: Number(start), end: Number(end), step, window }),
-      ]).filter(([, points]) => (points as unknown[]).length > 0);
-      expect(expected.length).toBeGreaterThan(1);
-      const found = new Map(result.map(({ metric, values }: Series) => [metric.device, rounded(values)]));
-      expect(found).toEqual(new Map(expected.map(([name, points]) => [name, rounded(points as never)])));
-    },
-  );
-
   test('Prometheus query_range: selector without a function: the last value of five minutes, with all labels', async () => {
     const [start, end] = [BEGIN + HOUR_MS, BEGIN + 2 * HOUR_MS];
     const { result } = await ask('query_range', {

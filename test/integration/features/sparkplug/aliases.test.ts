@@ -89,24 +89,6 @@ test('Sparkplug aliases: united-manufacturing-hub/benthos-umh#345: node swaps tw
   await second.ended;
 });
 
-test('Sparkplug aliases: eclipse-sparkplug/sparkplug#135: host restarts while data waits in its MQTT session: data is stored after the rebirth', async () => {
-  const first = await start({ MQTT_CLIENT_ID: 'host' });
-  const node = await listen('waiting');
-  const birth = { seq: 0, metrics: [bdSeq(0), metric('temp', 1, 21)] };
-  await edge('waiting', 'NBIRTH', birth);
-  await until(async () => (await values(first, 'field/waiting', 'temp')).length === 1);
-  await first.kill();
-  // The broker keeps this message in the MQTT session of the host.
-  await edge('waiting', 'NDATA', { ts: Date.now(), seq: 1, metrics: [{ alias: 1, value: 22 }] });
-  const second = await start({ MQTT_CLIENT_ID: 'host' });
-  await until(() => node.commands === 1);
-  await edge('waiting', 'NBIRTH', birth);
-  await until(async () => (await values(second, 'field/waiting', 'temp')).includes(22));
-  expect(await deadLetters(second, 'field/waiting')).toEqual([{ unknown_sensor: 1 }]);
-  second.signal('SIGTERM');
-  await second.ended;
-});
-
 /** Starts Millrace with the embedded broker, to which the client of this file connects. */
 async function startEmbedded() {
   const system = await startTestSystem();

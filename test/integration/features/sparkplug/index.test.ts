@@ -4,7 +4,6 @@ import { useCleanUps } from '../../../support/clean-ups.ts';
 import { readDeadLetters } from '../../../support/dead-letters.ts';
 import { connectEdgeNode, type EdgeNode } from '../../../support/features/sparkplug/edge-node.ts';
 import { countOf, LATER, T0, vector } from '../../../support/features/sparkplug/vectors.ts';
-import { readMetric } from '../../../support/metrics.ts';
 import { useTestSystem } from '../../../support/system/use.ts';
 import { until } from '../../../support/until.ts';
 
@@ -36,9 +35,6 @@ async function samplesOf({ device }: EdgeNode, sensor: string): Promise<unknown[
   const items = await system.all(`${path}?from=${T0}&order=asc&limit=1000`);
   return items.map(({ ts, value }) => [Date.parse(ts) - T0, value]);
 }
-
-/** @returns the number of rebirth requests */
-const requests = (): Promise<number> => readMetric(system, 'iot_sparkplug_rebirth_requests_total');
 
 test('Sparkplug NBIRTH and DBIRTH: node and device are registered, and their values are stored', async () => {
   const node = await connectBorn();
@@ -77,83 +73,6 @@ test('Sparkplug DDATA: aliases, and more messages than sequence numbers: every v
   expect(await readDeadLetters(system, node.device)).toEqual([]);
 });
 
-test('Sparkplug DDATA: gap in the sequence numbers: values are stored, and a rebirth is requested once in 10 s until it arrives', async () => {
-  const node = await connectBorn();
-  const requestsBefore = await requests();
-  const publish = (index: number) => node.publish('DDATA', vector('ddata', index));
-  await publish(0);
-  await publish(3);
-  await until(() => node.commands.length === 1);
-  for (const index of [4, 9, 15]) await publish(index);
-  now += 9999;
-  await publish(20);
-  expect(node.commands).toEqual([true]);
-  now += 1;
-  await publish(21);
-  expect(node.commands).toEqual([true, true]);
-
-  now += 60_000;
-  await node.publish('NBIRTH', vector('nbirthAgain'));
-  await node.publish('DBIRTH', vector('dbirthSwapped'));
-  await node.publish('DDATA', vector('ddataSwapped'));
-  expect(node.commands).toEqual([true, true]);
-  expect((await samplesOf(node, 'Temperature')).map(([, value]) => value)).toEqual([
-    20.5, 22, 25, 26, 31, 37, 42, 43, 30.5,
-  ]);
-  expect(await requests()).toBe(requestsBefore + 2);
-});
-
-test('Sparkplug DDATA: its time is before the newest birth: decoded with the birth that arrived last', async () => {
-  const node = await connectBorn();
-  await node.publish('NBIRTH', vector('nbirthAgain'));
-  await node.publish('DBIRTH', vector('dbirthSwapped'));
-  await node.publish('DDATA', vector('ddataSwapped'));
-  // The clock of the node was set back, or the node sends stored data. The previous birth had another name for alias
-  // 11.
-  await node.publish('DDATA', vector('ddataCount'));
-  expect(await samplesOf(node, 'Count')).toEqual([
-    [1, -5],
-    [LATER + 1, -5],
-    [LATER + 2000, 99],
-  ]);
-  expect(await samplesOf(node, 'Temperature')).toContainEqual([2500, expect.any(Number)]);
-});
-
-test('Sparkplug DDATA: unknown alias: a dead letter is written, and a rebirth is requested', async () => {
-  const node = await connectBorn();
-  await node.publish('DDATA', vector('ddataUnknown'));
-  await until(() => node.commands.length === 1);
-  expect(await readDeadLetters(system, node.device)).toEqual([
-    expect.objectContaining({
-      topic: node.device.replace('plant/', 'spBv1.0/plant/DDATA/'),
-      codes: { unknown_sensor: 1 },
-      payload: vector('ddataUnknown'),
-    }),
-  ]);
-});
-
-test('Sparkplug DDATA: arrived before any birth: a replay of its dead letter is refused, also after the birth', async () => {
-  const node = await connectNode();
-  await node.publish('DDATA', vector('ddata'));
-  const listed = await system.get(`/dead-letters?from=${now - 1}&to=${now + 1}`);
-  const deadLetter = listed.items.find(({ device }: { device: string }) => device === node.device);
-  const replay = () => system.fetch(`/dead-letters/${deadLetter.id}/replay`, { method: 'POST' });
-  expect((await replay()).status).toBe(422);
-  await node.publish('NBIRTH', vector('nbirth'));
-  await node.publish('DBIRTH', vector('dbirth'));
-  expect((await replay()).status).toBe(422);
-  expect(await samplesOf(node, 'Temperature')).toEqual([[1, 20.5]]);
-});
-
-test('Sparkplug NDATA: node is unknown: a dead letter is written, and a rebirth is requested', async () => {
-  const node = await connectNode();
-  await node.publish('NDATA', vector('ndata'));
-  await until(() => node.commands.length === 1);
-  expect(await readDeadLetters(system, node.name)).toEqual([
-    expect.objectContaining({ codes: { unknown_sensor: 1 } }),
-  ]);
-});
-
 describe('Sparkplug: deaths', () => {
   /** @returns the node and its device */
   const online = async ({ name, device }: EdgeNode): Promise<boolean[]> => [
@@ -166,51 +85,6 @@ describe('Sparkplug: deaths', () => {
     expect(await online(node)).toEqual([true, true]);
     node.break();
     await until(async () => !(await online(node)).includes(true));
-  });
-
-  test('Sparkplug NDEATH: bdSeq of another birth: node and device stay online', async () => {
-    const node = await connectBorn();
-    await node.publish('NDEATH', vector('ndeathBefore'));
-    expect(await online(node)).toEqual([true, true]);
-    await node.publish('NBIRTH', vector('nbirthNext'));
-    await node.publish('DBIRTH', vector('dbirthSwapped'));
-    await node.publish('NDEATH', vector('ndeath'));
-    expect(await online(node)).toEqual([true, true]);
-    await node.publish('NDEATH', vector('ndeathNext'));
-    expect(await online(node)).toEqual([false, false]);
-  });
-
-  test('Sparkplug DDEATH: only this device is offline, until its next birth', async () => {
-    const node = await connectBorn();
-    await node.publish('DDEATH', vector('ddeath'));
-    expect(await online(node)).toEqual([true, false]);
-    await node.publish('NBIRTH', vector('nbirthAgain'));
-    await node.publish('DBIRTH', vector('dbirthSwapped'));
-    expect(await online(node)).toEqual([true, true]);
-    await node.publish('DDEATH', vector('ddeath'));
-    expect(await online(node)).toEqual([true, false]);
-  });
-
-  test('Sparkplug NBIRTH on a new connection: the devices of the node are offline until their birth', async () => {
-    const node = await connectBorn();
-    await node.publish('NBIRTH', vector('nbirthNext'));
-    expect(await online(node)).toEqual([true, false]);
-    await node.publish('DBIRTH', vector('dbirthSwapped'));
-    expect(await online(node)).toEqual([true, true]);
-  });
-
-  test('Sparkplug DDATA after NDEATH: device is online, a rebirth is requested, and the data is stored after the rebirth', async () => {
-    const node = await connectBorn();
-    now += 1;
-    await node.publish('NDEATH', vector('ndeath'));
-    await node.publish('DDATA', vector('ddata'));
-    await until(() => node.commands.length === 1);
-    expect(await online(node)).toEqual([true, true]);
-    expect(await samplesOf(node, 'Temperature')).toHaveLength(1);
-    now += 1;
-    await node.publish('NBIRTH', vector('nbirth'));
-    await node.publish('DBIRTH', vector('dbirth'));
-    await until(async () => (await samplesOf(node, 'Temperature')).length === 2);
   });
 });
 
@@ -235,15 +109,6 @@ test('Sparkplug messages: invalid payload: each becomes a dead letter, and the n
   expect((await readDeadLetters(system, node.name)).map(({ codes }) => codes)).toEqual([{ malformed: 1 }]);
   expect(node.connected()).toBe(true);
   expect(await samplesOf(node, 'no type, a double')).toEqual([[0, 5]]);
-});
-
-test('Sparkplug node: its name is too long: a dead letter has the code bad_id', async () => {
-  const long = await connectEdgeNode(system.mqttUrl, { id: 'e'.repeat(130), death: vector('ndeath') });
-  afterwards(() => long.end());
-  await long.publish('NBIRTH', vector('nbirth'));
-  expect(await readDeadLetters(system, long.name)).toEqual([
-    expect.objectContaining({ codes: { bad_id: 1 } }),
-  ]);
 });
 
 test('Sparkplug commands and STATE: a client publishes them: no subscriber receives them, because only the host may publish them', async () => {

@@ -8,8 +8,6 @@ import { useDevice, useTestSystem } from '../../../support/system/use.ts';
  * test names its report.
  */
 
-const DAY_MS = 86_400_000;
-
 const system = useTestSystem();
 const client = useDevice(system);
 
@@ -45,27 +43,6 @@ test('Sparkplug DBIRTH: guycorbaz/smartme_mqtt#29: after a reconnect it repeats 
   expect((await read('field/meter/dev')).online).toBe(true);
   await edge('meter', 'DDATA', { ts: reading + 900_000, seq: 2, metrics: [{ alias: 10, value: 22 }] }, 'dev');
   expect(await values('field/meter/dev', 'power')).toEqual([11, 22]);
-});
-
-test('Sparkplug death: eclipse-sparkplug/sparkplug#524: NDEATH of another session: the node stays online', async () => {
-  const now = Date.now();
-  await edge('two-lives', 'NBIRTH', { ts: now, seq: 0, metrics: [bdSeq(3), metric(now, 't', 1, 1)] });
-  await edge('two-lives', 'NBIRTH', {
-    ts: now - DAY_MS,
-    seq: 0,
-    metrics: [bdSeq(4), metric(now + 1, 't', 1, 2)],
-  });
-  await edge('two-lives', 'NDEATH', { metrics: [bdSeq(3)] });
-  expect((await read('field/two-lives')).online).toBe(true);
-  await edge('two-lives', 'NDEATH', { metrics: [bdSeq(4)] });
-  expect((await read('field/two-lives')).online).toBe(false);
-});
-
-test('Sparkplug death: thomassorensen2650/node-red-contrib-mqtt-sparkplug-plus#89: NDEATH has a sequence number: the node is offline', async () => {
-  const now = Date.now();
-  await edge('with-seq', 'NBIRTH', { ts: now, seq: 0, metrics: [bdSeq(0), metric(now, 't', 1, 1)] });
-  await edge('with-seq', 'NDEATH', { ts: now - DAY_MS, seq: 1, metrics: [bdSeq(0)] });
-  expect((await read('field/with-seq')).online).toBe(false);
 });
 
 test('Equal timestamps: united-manufacturing-hub/benthos-umh#416: Sparkplug stores the later value, JSON the greater value', async () => {

@@ -53,28 +53,6 @@ test('npm run alarms -- apply: file of rules: rules are added and changed, and r
   expect(parse((await alarms('list')).output)).toEqual(parse(WARM));
 });
 
-test('npm run alarms -- apply --prune: two stored rules have one name, and the file has neither: both are removed', async () => {
-  await alarms('apply', fileWith(WARM));
-  for (const limit of [1, 2]) {
-    const response = await system.fetch('/alarm-rules', {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({
-        name: 'twin',
-        severity: 'info',
-        scope: { device: 'freezer' },
-        condition: { kind: 'above', limit },
-      }),
-    });
-    expect(response.status).toBe(201);
-  }
-  expect(await alarms('apply', fileWith(WARM), '--prune')).toEqual({
-    code: 0,
-    output: 'same     too warm\nremoved  twin\nremoved  twin\n',
-  });
-  expect(parse((await alarms('list')).output)).toEqual(parse(WARM));
-});
-
 /** @param now epoch ms @param values one a minute, the first ten minutes ago */
 async function storeTemperatures(device: string, now: number, values: number[]) {
   const samples = values.map((value, minute) => ({
@@ -96,30 +74,6 @@ test('npm run alarms -- test: a rule and stored samples: prints the alarms that 
   });
 });
 
-test('npm run alarms -- test: several alarms: prints a limit with fewer alarms', async () => {
-  await storeTemperatures('fridge', Date.now(), [-18, -10, -18, -9, -18]);
-  const { code, output } = await alarms('test', fileWith(WARM.replace('freezer', 'fridge')), '--days', '1');
-  expect(code).toBe(0);
-  expect(output.trimEnd().split('\n').at(-1)).toBe('  fewer alarms: limit -9 gives 0 alarms');
-});
-
-test('npm run alarms -- test: the scope has more sensors than one test reads: the output has the number of tested sensors', async () => {
-  const ts = Date.now() - 60_000;
-  const samples = Array.from({ length: 51 }, (_, n) => ({ sensor_id: `probe-${n}`, ts, value: 1 }));
-  const response = await system.post('/measurements?device=many', samples);
-  expect(response.status).toBe(200);
-  const rule = `- name: hot
-  severity: info
-  scope: { device: many }
-  condition: { kind: above, limit: 5 }
-`;
-  const time = new Date(ts).toISOString();
-  expect(await alarms('test', fileWith(rule), '--days', '2')).toEqual({
-    code: 0,
-    output: `hot: 0 alarms of 50 sensors, in samples from ${time} to ${time} (the scope has more sensors; only 50 were tested)\n`,
-  });
-});
-
 test('npm run alarms -- test: Ctrl-C within 5,000 rules: the command stops early, gives the reason, and exits with code 1', async () => {
   const rules = Array.from({ length: 5000 }, (_, n) => WARM.replace('too warm', `rule ${n}`)).join('');
   const command = startAlarms('test', fileWith(rules), '--days', '1');
@@ -129,14 +83,6 @@ test('npm run alarms -- test: Ctrl-C within 5,000 rules: the command stops early
   expect(code).toBe(1);
   expect(output.trimEnd().split('\n').at(-1)).toContain('Stopped before the end.');
   expect(output).not.toContain('rule 4999:');
-});
-
-test('npm run alarms -- test: --days is longer than the stored history: every stored sample is read', async () => {
-  const { code, output } = await alarms('test', fileWith(WARM), '--days', '1000000000');
-  expect({ code, output: output.slice(0, 40) }).toEqual({
-    code: 0,
-    output: 'too warm: 1 alarm of 1 sensor, in sample',
-  });
 });
 
 test.each([

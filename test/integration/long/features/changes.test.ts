@@ -100,33 +100,6 @@ test('GET /changes: reader begins in the past: samples of closed hours come whol
   expect(samples.sort()).toEqual([...sent].sort());
 });
 
-test('GET /changes: one cursor is used twice: both answers have the same changes', async () => {
-  const [first] = await ask(new Date(begunHour - HOUR_MS).toISOString(), 1);
-  expect(await ask(first.cursor, 5)).toMatchObject(
-    (await ask(first.cursor, 5)).map(({ cursor, ...line }) => line),
-  );
-});
-
-test('GET /changes: cursor was changed: answers bad_cursor', async () => {
-  const [first] = await ask(new Date(begunHour - HOUR_MS).toISOString(), 1);
-  const response = await system.fetch(`/changes?since=${first.cursor.slice(0, -2)}AA`);
-  expect(response.status).toBe(400);
-  expect(await response.json()).toMatchObject({ code: 'bad_cursor' });
-});
-
-test('GET /changes: since is more than 13 days ago: answers bad_parameter, because notes of late samples expire', async () => {
-  const response = await system.fetch('/changes?since=-14d');
-  expect(response.status).toBe(400);
-  expect(await response.json()).toMatchObject({
-    code: 'bad_parameter',
-    parameters: [{ name: 'since', reason: expect.stringContaining('the last 13 days') }],
-  });
-  const [first] = await ask('-13d', 1);
-  expect(first.kind).toBe('watermark');
-  const [second] = await ask(first.cursor, 1);
-  expect(Date.parse(second.until)).toBe(Date.parse(first.until) + HOUR_MS);
-});
-
 test('Reader of changes: stops between two changes: it can continue at this position; an abort ends the reading', async () => {
   const store = await system.openStore();
   const changes = new Changes({

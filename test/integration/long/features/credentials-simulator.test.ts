@@ -44,16 +44,3 @@ test('Simulator with a file of credentials: each device signs in with its own ac
   expect((await simulate('--devices', '3')).code).toBe(0);
   expect((await readFile(file, 'utf8')).trim().split('\n')).toHaveLength(4);
 });
-
-test('Simulator with a file of credentials: a device has no account: the error names the device before anything is sent', async () => {
-  const { code, output } = await simulate('--devices', '4');
-  expect(code).toBe(2);
-  expect(output).toContain('no account calf-0004');
-});
-
-test('Simulator with a file of credentials: a line is invalid: the error has the line number, and not its content', async () => {
-  const { code, output } = await startSimulator(['--credentials', 'package.json', '--devices', '1']).ended;
-  expect(code).toBe(2);
-  expect(output).toContain('Line 1 of package.json');
-  expect(output).not.toContain('{');
-});

@@ -80,31 +80,6 @@ describe('npm run dead-letters: list, summary and show', () => {
     );
   });
 
-  test.each([
-    [
-      ['--from', '3d', '--code', 'too_old'],
-      ['second', 'long-ago'],
-    ],
-    [
-      ['--device', 'first'],
-      ['first', 'first'],
-    ],
-    [['--device', 'first', '--code', 'not_numeric'], ['first']],
-    [['--from', `${NOW - 2 * HOUR}`, '--to', `${NOW - HOUR}`], ['second']],
-    [['--from', new Date(NOW - 2 * HOUR).toISOString(), '--to', '90m'], ['second']],
-  ])('npm run dead-letters: list %j: prints only the matching dead letters', async (args, devices) => {
-    const { code, lines } = await run('list', ...args);
-    expect(code).toBe(0);
-    expect(lines.map((line) => line.split('  ')[2]?.split('/')[2])).toEqual(devices);
-  });
-
-  test('npm run dead-letters: list with a limit: the output ends at the limit, with a note', async () => {
-    const { lines } = await run('list', '--limit', '2');
-    expect(lines).toHaveLength(3);
-    expect(lines[2]).toContain('There are more');
-    expect((await run('list', '--limit', '3')).lines).toHaveLength(3);
-  });
-
   test('npm run dead-letters: summary: counts the dead letters that list shows', async () => {
     const { code, lines } = await run('summary', '--from', '3d');
     expect(code).toBe(0);
@@ -135,13 +110,6 @@ describe('npm run dead-letters: list, summary and show', () => {
   test('npm run dead-letters: show: a CBOR payload is printed as JSON', async () => {
     const { lines } = await run('show', await deadLetterOf('cbor'));
     expect(lines.at(-1)).toBe('[0] {"n":"t","v":21.5}   <- unknown_sensor');
-  });
-
-  test('npm run dead-letters: range without dead letters: the output reports that nothing was refused', async () => {
-    const range = ['--from', '30m', '--to', '29m'];
-    expect((await run('list', ...range)).lines).toEqual(['Nothing was refused in this range.']);
-    expect((await run('summary', ...range)).lines).toEqual(['Nothing was refused in this range.']);
-    expect(await run('replay', ...range)).toMatchObject({ code: 0, lines: ['0 dead letters: 0 stored'] });
   });
 });
 
@@ -204,23 +172,4 @@ describe('npm run dead-letters: replay', () => {
     const { items } = await system.get(`/devices/range/sensors/s/measurements?from=${received}&limit=1000`);
     expect(items).toHaveLength(300);
   });
-
-  test('npm run dead-letters: replay and show with an unknown id: the output reports that there is no such dead letter', async () => {
-    const id = '3f2a1c00-c6a1-11f0-8000-0123456789ab';
-    const { code, lines } = await run('replay', id);
-    expect({ code, first: lines[0] }).toEqual({
-      code: 76,
-      first: `${id}  there is no such dead letter, or it has expired`,
-    });
-    expect(await run('show', id)).toMatchObject({
-      code: 1,
-      lines: [`${id}: there is no such dead letter, or it has expired`],
-    });
-  });
-});
-
-test('npm run dead-letters: unknown command is refused with a message; --help prints the usage', async () => {
-  const refused = await run('bury');
-  expect(refused).toMatchObject({ code: 2, output: expect.stringContaining("unknown command 'bury'") });
-  expect(await run('list', '--help')).toMatchObject({ code: 0, output: expect.stringContaining('--limit') });
 });

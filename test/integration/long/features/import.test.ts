@@ -1,7 +1,6 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parquetReadObjects } from 'hyparquet';
 import { encodeParquet } from '../../../../api/features/shared/columns/parquet.ts';
@@ -96,89 +95,6 @@ describe('Import over HTTP', () => {
     );
   });
 
-  test('Import over HTTP: CSV with a column for each sensor: cells are stored as samples, empty cells are skipped', async () => {
-    const csv = `timestamp,a,b\n${time(BEGIN)},1,2\n${time(BEGIN + 60_000)},,3\n`;
-    expect((await send('text/csv', csv)).answer).toMatchObject({ code: 'bad_file' });
-    expect((await send('text/csv', csv, 'device=wide')).answer).toMatchObject({
-      rows: 2,
-      samples: 3,
-      refused: 0,
-    });
-    expect(await stored('wide', 'a')).toEqual([[BEGIN, 1]]);
-    expect(await stored('wide', 'b')).toEqual([
-      [BEGIN, 2],
-      [BEGIN + 60_000, 3],
-    ]);
-  });
-
-  test('Import over HTTP: NDJSON with one sample per line, or a member for each sensor: samples are stored, and invalid lines refused', async () => {
-    const lines = [
-      JSON.stringify({ ts: BEGIN, device: 'nd', sensor: 'x', value: 1.25 }),
-      JSON.stringify({ time: time(BEGIN + 1), device: 'nd', x: 2, y: 3 }),
-      'null',
-      '{"ts":',
-      '',
-      JSON.stringify({ ts: BEGIN + 2, device: 'nd', sensor: 'x', value: true }),
-    ].join('\n');
-    const { answer } = await send('application/x-ndjson', lines);
-    expect(answer).toMatchObject({ rows: 6, samples: 4, refused: 2 });
-    expect(
-      answer.refused_lines.map(({ line, code }: { line: string; code: string }) => [line, code]),
-    ).toEqual([
-      [3, 'malformed'],
-      [4, 'malformed'],
-    ]);
-    expect(await stored('nd', 'x')).toEqual([
-      [BEGIN, 1.25],
-      [BEGIN + 1, 2],
-      [BEGIN + 2, 1],
-    ]);
-    expect(await stored('nd', 'y')).toEqual([[BEGIN + 1, 3]]);
-  });
-
-  test('Import over HTTP: CSV has a site column: a new device gets the site of its first row, a known device keeps its own site', async () => {
-    const long = `ts,device,sensor,value,site\n${BEGIN},at-a,s,1,Hall A\n${BEGIN},at-b,s,1,Hall B\n${BEGIN + 1},at-a,s,2,Hall C\n`;
-    const dry = await send('text/csv', long, 'dry_run=true');
-    expect(dry.answer.first.map(({ site }: { site: string }) => site)).toEqual([
-      'Hall A',
-      'Hall B',
-      'Hall C',
-    ]);
-    expect((await send('text/csv', long)).answer).toMatchObject({ samples: 3, refused: 0 });
-    const wide = `ts,device,site,s,t\n${BEGIN + 2},at-a,Hall D,3,4\n${BEGIN},at-c,Hall B,1,2\n`;
-    expect((await send('text/csv', wide)).answer).toMatchObject({ samples: 4, refused: 0 });
-    for (const [site, names] of Object.entries({
-      'Hall A': ['at-a'],
-      'Hall B': ['at-b', 'at-c'],
-      'Hall D': [],
-    })) {
-      const { items } = await world.system.get(`/devices?site=${encodeURIComponent(site)}`);
-      expect(items.map(({ name }: { name: string }) => name).sort()).toEqual(names);
-    }
-    const { items } = await world.system.get('/latest?site=Hall%20A');
-    expect(items.map(({ name }: { name: string }) => name).sort()).toEqual(['s', 't']);
-  });
-
-  test('Import over HTTP: dry run: the answer has the first samples, and nothing is stored or registered', async () => {
-    const csv = `ts,device,sensor,value\n${BEGIN},ghost,s,1\n${BEGIN + 1},ghost,s,nothing\n`;
-    const { answer } = await send('text/csv', csv, 'dry_run=true');
-    expect(answer).toMatchObject({ rows: 2, samples: 1, refused: 1 });
-    expect(answer.first).toEqual([
-      {
-        line: 2,
-        device: 'ghost',
-        sensor: 's',
-        ts: time(BEGIN),
-        local: null,
-        value: 1,
-        type: null,
-        unit: null,
-        site: null,
-      },
-    ]);
-    expect((await world.system.fetch('/devices/ghost')).status).toBe(404);
-  });
-
   test('Import over HTTP: the hours already have packed or late samples: earlier and imported samples are kept, the greater value of each time wins', async () => {
     const hours = (['packed', 'packed, then late', 'late alone', 'batches', 'nothing'] as const).map(
       (fate, index) => {
@@ -229,31 +145,6 @@ describe('Import over HTTP', () => {
       });
     }
     expect(points.reduce((sum: number, { count }: { count: number }) => sum + count, 0)).toBe(union.length);
-  });
-
-  test('Import over HTTP: compressed body: refused, and the answer has the accepted coding', async () => {
-    const response = await world.system.fetch('/import?device=zipped', {
-      method: 'POST',
-      headers: { 'content-type': 'application/x-ndjson', 'content-encoding': 'gzip' },
-      body: gzipSync('{"ts":1,"s":1}'),
-    });
-    expect([response.status, response.headers.get('accept-encoding')]).toEqual([415, 'identity']);
-    expect(await response.json()).toMatchObject({ code: 'unknown_format' });
-  });
-
-  test('Import over HTTP: unknown content type, CSV without a time column or broken Parquet: refused as unknown_format or bad_file', async () => {
-    expect(await send('application/xml', '<a/>')).toMatchObject({
-      status: 415,
-      answer: { code: 'unknown_format' },
-    });
-    expect(await send('text/csv', 'a,b\n1,2\n', 'device=d')).toMatchObject({
-      status: 400,
-      answer: { code: 'bad_file' },
-    });
-    expect(await send('application/vnd.apache.parquet', 'PAR1')).toMatchObject({
-      status: 400,
-      answer: { code: 'bad_file' },
-    });
   });
 });
 
@@ -366,38 +257,6 @@ describe('npm run import', () => {
     PROCESSES_MS,
   );
 
-  /**
-   * Writes a file of 12,000 rows, and the state of an earlier run that committed 10,000 of them.
-   * @param changes of the state
-   * @param last value of the last row
-   * @returns path of the file
-   */
-  function writeInterrupted(device: string, changes?: object, last: string | number = 11_999): string {
-    const path = join(directory, `${device}.csv`);
-    const values = Array.from({ length: 12_000 }, (_, i) => (i === 11_999 ? last : i));
-    const rows = values.map((value, i) => `${begin + i * 1000},${device},s,${value}`);
-    writeFileSync(path, `ts,device,sensor,value\n${rows.join('\n')}\n`);
-    const { size, mtimeMs } = statSync(path);
-    const { keyspace, contactPoints } = target.config.cql;
-    const state = { size, mtimeMs, device: null, keyspace, contactPoints, rows: 10_000, ...changes };
-    writeFileSync(`${path}.import.json`, JSON.stringify(state));
-    return path;
-  }
-
-  test(
-    'npm run import: earlier run was interrupted: the next run continues after its committed rows',
-    async () => {
-      const { code, output } = await run(writeInterrupted('resumed'));
-      expect({ code, output }).toMatchObject({
-        code: 0,
-        output: expect.stringContaining('12000 rows, 2000 samples stored'),
-      });
-      const page = await target.get('/devices/resumed/sensors/s/measurements?order=asc&limit=1');
-      expect(page.items).toEqual([{ ts: time(begin + 10_000_000), value: 10_000 }]);
-    },
-    PROCESSES_MS,
-  );
-
   test(
     'npm run import: killed after a commit: the same command continues, and every sample is stored',
     async () => {
@@ -420,49 +279,6 @@ describe('npm run import', () => {
       const range = `from=${begin}&to=${begin + count * 1000}`;
       const { series } = await target.get(`/query?device=killed&${range}&aggregate=count,sum`);
       expect(series).toMatchObject([{ count: [count], sum: [(count / 100) * 4950] }]);
-    },
-    PROCESSES_MS,
-  );
-
-  test(
-    'npm run import: only the resumed run refuses a line: the file of refused lines has a header',
-    async () => {
-      const path = writeInterrupted('refusing', {}, 'warm');
-      expect((await run(path)).code).toBe(1);
-      expect(readFileSync(`${path}.refused.csv`, 'utf8')).toBe(
-        'line,code,rule\n12001,not_numeric,"column `value`: `warm` must be a number; to skip such cells, add `--missing warm`"\n',
-      );
-    },
-    PROCESSES_MS,
-  );
-
-  test(
-    'npm run import: corrected file is imported again: the file of refused lines of the first import is removed',
-    async () => {
-      const path = join(directory, 'corrected.csv');
-      writeFileSync(path, `ts,device,sensor,value\n${begin},corrected,s,warm\n`);
-      expect((await run(path)).code).toBe(1);
-      expect(existsSync(`${path}.refused.csv`)).toBe(true);
-      writeFileSync(path, `ts,device,sensor,value\n${begin},corrected,s,21\n`);
-      // A shell expands `*.csv` to both files.
-      expect((await run(path, `${path}.refused.csv`)).code).toBe(0);
-      expect(existsSync(`${path}.refused.csv`)).toBe(false);
-    },
-    PROCESSES_MS,
-  );
-
-  test.each([
-    ['device', { device: 'another' }],
-    ['keyspace', { keyspace: 'another' }],
-    ['database', { contactPoints: ['192.0.2.1:9042'] }],
-  ])(
-    'npm run import: earlier run was interrupted, with another %s: the next run begins with the first row',
-    async (name, changes) => {
-      const { code, output } = await run(writeInterrupted(`begun-${name}`, changes));
-      expect({ code, output }).toMatchObject({
-        code: 0,
-        output: expect.stringContaining('12000 rows, 12000 samples stored'),
-      });
     },
     PROCESSES_MS,
   );

@@ -1,11 +1,9 @@
-import { spawn } from 'node:child_process';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import { steadyPort } from '../../../../infra/engine/ports.ts';
 import { groupOf, type Identity, identifyDevice } from '../../../../schema/ids.ts';
 import { type TopicKind, topicName } from '../../../../schema/kafka/index.ts';
-import { bucketOf, HOUR_MS } from '../../../../schema/rules.ts';
-import { useCleanUps } from '../../../support/clean-ups.ts';
+import { HOUR_MS } from '../../../../schema/rules.ts';
 import type { Json } from '../../../support/json.ts';
 import { makeTopics, readTopic, startTestKafka } from '../../../support/kafka/index.ts';
 import { startCommand } from '../../../support/processes/api-process.ts';
@@ -14,9 +12,8 @@ import { usePackedSystem } from '../../../support/system/packed.ts';
 import { until } from '../../../support/until.ts';
 
 const PREFIX = 'announced';
-const afterwards = useCleanUps();
 const kafka = await startTestKafka();
-const { clock, system, send, newHour, closeHour, store } = usePackedSystem({
+const { clock, system, newHour, closeHour, store } = usePackedSystem({
   settings: { STREAM_KAFKA: kafka.address, STREAM_TOPIC_PREFIX: PREFIX, LATEST_GROUPS: '2' },
   periods: { stream: 100, alarmRules: 100 },
 });
@@ -78,83 +75,6 @@ async function request(path: string, body: object): Promise<Json> {
   return response.json();
 }
 
-test('Kafka topic of events: device publishes a birth and statuses: the records are in order, keyed by the device', async () => {
-  newHour();
-  // The session is not the exact ms of the receipt. After a step of the clock, Millrace computes the time of receipt,
-  // which may be 1 ms earlier.
-  const session = clock.now - 1000;
-  await publish(system(), 'door', {
-    birth: { session, sensors: [{ sensor_id: 's' }] },
-    status: { state: 'online', session },
-  });
-  await publish(system(), 'door', { status: { state: 'offline', session } });
-  const { id } = identify('door');
-  const found = await untilRecords('events', ({ device }) => device === 'door', 3);
-  const common = { key: id, kind: 'event', device_id: id, device: 'door', session: iso(session) };
-  const headers = { format: 'json', source: 'hot' };
-  expect(found).toEqual(
-    ['birth', 'online', 'offline'].map((event) => ({
-      ...common,
-      headers,
-      event,
-      id: `${id}.${session}.${event}`,
-      ts: iso(event === 'offline' ? clock.now : session),
-    })),
-  );
-});
-
-test('Kafka topic of dead letters: a measurement is refused: the record equals the dead letter of the API', async () => {
-  newHour();
-  await publish(system(), 'bad', { measurements: [{ sensor_id: 's', ts: clock.now, value: 'x' }] });
-  const [found] = await untilRecords('dead-letters', ({ device }) => device === 'bad', 1);
-  const { key, headers, kind, ...record } = found;
-  const { items } = await system().get(`/dead-letters?device=bad&from=${clock.now - HOUR_MS}`);
-  expect([record]).toMatchObject(items);
-  expect([key, headers, kind]).toEqual([
-    identify('bad').id,
-    { format: 'json', source: 'hot' },
-    'dead_letter',
-  ]);
-});
-
-test('Kafka topic of alarms: alarm opens, is acknowledged and clears: one record for each, keyed by the device', async () => {
-  newHour();
-  const { rule_id } = await request('/alarm-rules', {
-    name: 'hot',
-    severity: 'critical',
-    scope: { device: 'oven' },
-    condition: { kind: 'above', limit: 100 },
-  });
-  // The rule applies from now on.
-  await send('oven', [{ ts: clock.now, value: 1 }]);
-  await until(async () => {
-    await send('oven', [{ ts: clock.now + 1000, value: 150 }]);
-    return (await recordsOf('alarms')).length > 0;
-  });
-  const [opened] = await untilRecords('alarms', ({ event }) => event === 'opened', 1);
-  const { id } = identify('oven');
-  expect(opened).toMatchObject({
-    ...{ key: id, kind: 'alarm', rule_id, rule: 'hot', severity: 'critical', device_id: id, device: 'oven' },
-    ...{ sensor: 's', opened_at: iso(clock.now + 1000), cleared_at: null, peak: 150, state: 'open' },
-    headers: { format: 'json', source: 'hot' },
-  });
-  await request(`/alarms/${opened.alarm_id}/acknowledge`, { comment: 'seen' });
-  const [acknowledged] = await untilRecords('alarms', ({ event }) => event === 'acknowledged', 1);
-  expect(acknowledged).toMatchObject({ alarm_id: opened.alarm_id, comment: 'seen', state: 'open' });
-  await send('oven', [{ ts: clock.now + 2000, value: 2 }]);
-  const [cleared] = await untilRecords('alarms', ({ event }) => event === 'cleared', 1);
-  expect(cleared).toMatchObject({
-    ...{ alarm_id: opened.alarm_id, cleared_at: iso(clock.now + 2000), state: 'cleared' },
-  });
-  // The completion of the hour does not send the alarm records again.
-  await closeHour(bucketOf(clock.now));
-  expect((await recordsOf('alarms')).map(({ event }) => event)).toEqual([
-    'opened',
-    'acknowledged',
-    'cleared',
-  ]);
-});
-
 test('Kafka output: process is killed after a commit: another process sends its event, dead letter and alarm once', async () => {
   const hour = newHour();
   const session = clock.now;
@@ -201,27 +121,4 @@ test('npm run stream -- replay: events in the range: the events are sent to Kafk
   expect(output).toMatch(/^0 blocks sent again, and 1 events, dead letters and alarms, from /m);
   const found = await untilRecords('events', ({ device }) => device === 'again', 2);
   expect(found.map(({ headers }) => headers.source)).toEqual(['hot', 'replay']);
-});
-
-test('Kafka consumer example: topics have repeated records: it prints each record once', async () => {
-  newHour();
-  await publish(system(), 'printed', { birth: { session: clock.now, sensors: [{ sensor_id: 's' }] } });
-  await untilRecords('events', ({ device }) => device === 'printed', 1);
-  const example = spawn(process.execPath, ['infra/kafka/examples/follow.ts', kafka.address, PREFIX]);
-  afterwards(() => example.kill());
-  let output = '';
-  example.stdout.on('data', (chunk) => {
-    output += chunk;
-  });
-  await until(() => output.includes('"printed"') && output.includes('"bad"') && output.includes('"oven"'));
-  const ids = output
-    .split('\n')
-    .slice(0, -1)
-    .map((line) => {
-      const { kind, id } = JSON.parse(line);
-      return `${kind} ${id}`;
-    });
-  // The replay has sent one of these records twice.
-  expect(ids.filter((id) => id.includes(`${identify('again').id}.`))).toHaveLength(1);
-  expect(new Set(ids).size).toBe(ids.length);
 });

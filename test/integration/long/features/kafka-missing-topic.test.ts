@@ -2,9 +2,10 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Admin } from '@platformatic/kafka';
 import mqtt from 'mqtt';
 import { type TopicKind, topicName } from '../../../../schema/kafka/index.ts';
-import { bucketOf, closingOf, HOUR_MS } from '../../../../schema/rules.ts';
+import { closingOf, HOUR_MS } from '../../../../schema/rules.ts';
 import type { Json } from '../../../support/json.ts';
 import { makeTopics, readTopic, startTestKafka } from '../../../support/kafka/index.ts';
+import { readMetric } from '../../../support/metrics.ts';
 import { startTestSystem, type TestSystem } from '../../../support/system/index.ts';
 import { samplesOf, usePackedSystem } from '../../../support/system/packed.ts';
 import { until } from '../../../support/until.ts';
@@ -123,9 +124,7 @@ test('Kafka output: topic of batches is missing: events continue, the backlog is
     samplesOf(hour, 5).map((sample) => ({ sensor_id: 's', ...sample })),
   );
   expect(response.status).toBe(200);
-  const readMetrics = async () => (await fetch(`${system().httpUrl}/metrics`)).text();
-  const metric = async (name: string) =>
-    Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(await readMetrics())?.[1]);
+  const metric = (name: string) => readMetric(system(), name);
   const skipped = await metric('iot_stream_skipped_total');
   let from = 0;
   // Equal values would pack into a few bits, so the values of these samples differ.
@@ -152,36 +151,4 @@ test('Kafka output: topic of batches is missing: events continue, the backlog is
     ),
   );
   expect(times.size).toBe(from);
-});
-
-test('Kafka output: topic of watermarks is missing: batches continue, and the watermark is sent when the topic exists', async () => {
-  await remove('watermarks');
-  const hour = newHour();
-  await send('unmarked', samplesOf(hour, 3));
-  await untilRecords('batches', 'unmarked');
-  await closeHour(hour);
-  await make('watermarks');
-  const all = await untilMarked(['batches'], bucketOf(hour) + HOUR_MS);
-  expect(all.every(({ until: least }) => least === iso(hour + HOUR_MS))).toBe(true);
-});
-
-test('Kafka output: lost records of a device are larger than one request: every sample is sent after its hour has closed', async () => {
-  await remove('batches');
-  await make('batches', { 'max.message.bytes': '100000' });
-  const hour = newHour();
-  for (let from = 0; from < 10_000; from += 500) {
-    const samples = Array.from({ length: 500 }, (_, index) => ({
-      sensor_id: 's',
-      ts: hour + from + index,
-      value: Math.random(),
-    }));
-    const response = await silent.post('/measurements?device=large', samples);
-    expect(response.status).toBe(200);
-  }
-  await closeHour(hour);
-  const records = (await recordsOf('batches')).filter(({ device }) => device === 'large');
-  const times = records.flatMap(({ sensors }) =>
-    sensors.flatMap(({ samples }: { samples: [number, number][] }) => samples.map(([ts]) => ts)),
-  );
-  expect(times).toEqual(Array.from({ length: 10_000 }, (_, index) => hour + index));
 });

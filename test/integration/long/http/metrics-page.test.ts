@@ -55,22 +55,6 @@ test('Metrics in docs/reference/metrics.md: the process exposes each of them wit
   }
 });
 
-test('Metrics counter: no event has happened yet: its value is 0, so that Prometheus sees the first increase', async () => {
-  const { scrape } = await startSystem();
-  const counted = (await scrape()).split('\n');
-  for (const series of [
-    ...['published', 'dropped', 'ignored'].map((result) => `iot_live_messages_total{result="${result}"}`),
-    ...['type', 'site', 'name', 'device_site'].map(
-      (index) => `iot_db_stale_index_rows_total{index="${index}"}`,
-    ),
-    ...['settled', 'forbidden', 'unknown_topic', 'unsettled'].map(
-      (result) => `iot_ingest_messages_total{result="${result}"}`,
-    ),
-  ]) {
-    expect(counted).toContain(`${series} 0`);
-  }
-});
-
 test('Metrics gauges: one message is stored: the gauges have current values', async () => {
   const { system, scrape } = await startSystem();
   const device = await connectDevice(system);
@@ -163,18 +147,4 @@ test('Metrics: external MQTT broker: share group members and messages dropped by
   await mosquitto.start();
   await until(showsDrops);
   await until(async () => (await read('iot_share_group_members{state="online"}')) === 1);
-});
-
-test('Metrics: process with an embedded broker: not counted as an MQTT share group member', async () => {
-  const { system: embedded } = await startSystem();
-  const mosquitto = await startMosquitto();
-  afterwards(() => mosquitto.remove());
-  const { system } = await startSystem({
-    MQTT_URL: mosquitto.url,
-    CQL_KEYSPACE: embedded.config.cql.keyspace,
-  });
-  const read = (series: string) => readMetric(system, series);
-  await until(async () => (await read('iot_processes{state="running"}')) === 2);
-  await until(async () => (await read('iot_share_group_members{state="online"}')) === 1);
-  expect(await read('iot_share_group_members{state="offline"}')).toBe(0);
 });

@@ -127,12 +127,6 @@ const connections = async () =>
     server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
   );
 
-test('Event stream: no value changes: the reader gets comments to keep the connection', async () => {
-  await serve();
-  const reader = await open();
-  await until(() => reader.comments() >= 3);
-});
-
 test('Event stream: one reader does not read: the server closes its connection, and other readers continue', async () => {
   // This period is long enough for a reader on a busy machine, which shares its thread with the publisher.
   await serve({ periods: { heartbeat: 2000 } });
@@ -159,26 +153,6 @@ test('Event stream: one reader does not read: the server closes its connection, 
   idle.destroy();
 });
 
-test('Event stream: reader was slow: it gets the newest value of each sensor, without the values in between', async () => {
-  await serve({ periods: { heartbeat: 60_000 } });
-  const slow = await open();
-  const witness = await open();
-  await Promise.all([slow, witness].map((reader) => reader.first('snapshot')));
-  slow.pause();
-  // This is more than the buffers of the connection hold, about 10 MB.
-  const rounds = 60;
-  for (let value = 1; value <= rounds; value++) {
-    publishAll(value);
-    await until(
-      () => witness.events.findLast(({ event }) => event === 'delta')?.data.items.at(-1).value === value,
-    );
-  }
-  slow.resume();
-  await until(() => [...slow.state().values()].filter((state) => state.value === rounds).length === SENSORS);
-  // The server never sent the values that the reader did not read in time.
-  expect(values(slow).length).toBeLessThan(rounds * SENSORS);
-});
-
 test('Event stream: reader reconnects with Last-Event-ID: it gets each change once, without a snapshot', async () => {
   await serve();
   const before = await open(`?device=${ID}`);
@@ -198,19 +172,6 @@ test('Event stream: reader reconnects with Last-Event-ID: it gets each change on
   expect(after.items('delta').map(({ name, value }) => `${name} ${value}`)).toEqual(['a 3', 'c 2', 'b 4']);
 });
 
-test('Event stream: reader reconnects and nothing has changed: no value is sent again', async () => {
-  await serve();
-  const before = await open(`?device=${ID}`);
-  await before.first('snapshot');
-  publish([item(1)]);
-  await until(() => values(before).length === 1);
-  const again = await open(`?device=${ID}`, lastId(before));
-  await until(() => again.events.filter(({ event }) => event === 'stats').length >= 3);
-  publish([item(2)]);
-  await until(() => values(again).length > 0);
-  expect([again.items('snapshot'), values(again)]).toEqual([[], [2]]);
-});
-
 test('Event stream: connection broke within an event of several parts: the whole event is sent again', async () => {
   await serve();
   const reader = await open(`?device=${ID}`);
@@ -226,39 +187,6 @@ test('Event stream: connection broke within an event of several parts: the whole
   const again = await open(`?device=${ID}`, id);
   await until(() => again.items('delta').length === SENSORS);
   expect(again.items('snapshot')).toEqual([]);
-});
-
-test('Event stream: Last-Event-ID of another subscription or an ended one: the reader gets a snapshot', async () => {
-  await serve({ periods: { rest: 20 } });
-  const other = await open('?device=other');
-  const reader = await open(`?device=${ID}`);
-  await Promise.all([other, reader].map((stream) => stream.first('snapshot')));
-  const mixed = await open(`?device=${ID}`, lastId(other));
-  await mixed.first('snapshot');
-  for (const stream of [other, reader, mixed]) stream.close();
-  await until(() => !live.listening);
-  const late = await open(`?device=${ID}`, lastId(reader));
-  await late.first('snapshot');
-});
-
-test('Event stream: last reader disconnects: the process stops listening to changes', async () => {
-  await serve({ periods: { rest: 20 } });
-  const readers = await Promise.all(Array.from({ length: 20 }, () => open()));
-  await Promise.all(readers.map((reader) => reader.first('snapshot')));
-  expect(live.listening).toBe(true);
-  for (const reader of readers) reader.close();
-  await until(() => !live.listening);
-  expect(missed.size).toBe(0);
-});
-
-test('Event stream: process stops: every stream ends, also one that waits for its snapshot', async () => {
-  await serve();
-  const ready = await open();
-  await ready.first('snapshot');
-  const early = await open('?device=early');
-  stream.stop();
-  await until(() => ready.hasEnded() && early.hasEnded());
-  await until(() => !live.listening);
 });
 
 test.each([
@@ -281,18 +209,6 @@ test.each([
   },
 );
 
-test('Event stream: birth renames a sensor and adds one: the next check of the database sends both', async () => {
-  await device.measure('named', [{ sensor_id: 's', ts: BASE, value: 0 }]);
-  await serve({ resync: 40 });
-  const reader = await open('?device=named');
-  await reader.first('snapshot');
-  await device.birth('named', {
-    site: 'plant',
-    sensors: [{ sensor_id: 's', name: 'Pulse' }, { sensor_id: 'new' }],
-  });
-  await until(() => reader.state().size === 2 && reader.items('delta').some(({ name }) => name === 'Pulse'));
-});
-
 test('Event stream: live messages may be lost: the database is read at once', async () => {
   await serve({ resync: 3_600_000 });
   const reader = await open('?device=missed');
@@ -300,46 +216,4 @@ test('Event stream: live messages may be lost: the database is read at once', as
   await device.measure('missed', [{ sensor_id: 's', ts: BASE, value: 5 }]);
   for (const listener of missed) listener();
   await until(() => values(reader).includes(5));
-});
-
-test('Event stream: live message has a value that was never committed: the reader gets the stored value', async () => {
-  await device.measure('forged', [{ sensor_id: 's', ts: BASE, value: 1 }]);
-  const [known] = (await system.get('/latest?device=forged')).items;
-  await serve({ resync: 40 });
-  const reader = await open('?device=forged');
-  await reader.first('snapshot');
-  publish([{ ...known, ts: '2999-01-01T00:00:00.000Z', value: 666 }], known.device_id);
-  // A value that is corrected within the interval reaches no reader.
-  await until(() => values(reader).at(-1) === 1);
-  expect([[1], [666, 1]]).toContainEqual(values(reader));
-});
-
-test('Event stream: 20 clients open equal subscriptions: the database is read once', async () => {
-  await serve();
-  const { latestPage } = store.fleet;
-  let reads = 0;
-  store.fleet.latestPage = (page) => {
-    reads++;
-    return latestPage(page);
-  };
-  try {
-    const readers = await Promise.all(Array.from({ length: 20 }, () => open()));
-    await Promise.all(readers.map((reader) => reader.first('snapshot')));
-    expect(reads).toBe(1);
-  } finally {
-    store.fleet.latestPage = latestPage;
-  }
-});
-
-test('Event stream: limit of readers is reached: answers 429, until another reader disconnects', async () => {
-  await serve({ limit: 1 });
-  const reader = await open(`?device=${ID}`);
-  await reader.first('snapshot');
-  expect((await fetch(url)).status).toBe(429);
-  reader.close();
-  await until(async () => {
-    const response = await fetch(url);
-    await response.body?.cancel();
-    return response.status === 200;
-  });
 });

@@ -3,7 +3,7 @@ import mqtt from 'mqtt';
 import pino from 'pino';
 import { Accounts } from '../../../../api/access/accounts.ts';
 import type { Bounds } from '../../../../api/access/connection-limits.ts';
-import { OwnCertificate } from '../../../../api/access/tls/certificate-reload.ts';
+import type { OwnCertificate } from '../../../../api/access/tls/certificate-reload.ts';
 import { ByteBudget } from '../../../../api/ingest/admission/byte-budget.ts';
 import { createBroker } from '../../../../api/mqtt/embedded/index.ts';
 import { createMetrics } from '../../../../api/observability/metrics.ts';
@@ -121,25 +121,6 @@ test.each([
   expect(clients()).toBe(0);
 });
 
-test('MQTT connections: unfinished TLS handshakes: limited like connections without CONNECT; a connected device stays connected', async () => {
-  const { cert, key, authority } = await certificates.make();
-  const logger = pino({ level: 'silent' });
-  const tls = new OwnCertificate({ purpose: 'mqtt', files: { cert, key }, everyMs: NEVER_MS, logger });
-  const { port, refused } = await startBroker({ connections: 1000, pending: 10, withinMs: 2000 }, tls);
-  stopTime();
-  const device = await mqtt.connectAsync(`mqtts://127.0.0.1:${port}`, { ca: authority, reconnectPeriod: 0 });
-  afterwards(() => device.endAsync(true));
-  let broken = 0;
-  device.on('close', () => broken++);
-  const flood = await tcpClients.flood(15, port);
-  await until(async () => (await refused('crowded')) === 5);
-  jest.advanceTimersByTime(2000);
-  await until(() => flood.every(({ closed }) => closed()));
-  expect([await refused('crowded'), await refused('silent')]).toEqual([5, 10]);
-  expect(broken).toBe(0);
-  await device.publishAsync('iot/v1/d/measurements', 'x', { qos: 1 });
-});
-
 test('MQTT connections: limit for all connections is reached: each further connection is closed until a connected device leaves', async () => {
   const { port, refused } = await startBroker({ connections: 20, pending: 20, withinMs: NEVER_MS });
   const fleet = await tcpClients.flood(20, port);
@@ -154,16 +135,6 @@ test('MQTT connections: limit for all connections is reached: each further conne
     await until(() => next.closed() || next.received() === CONNACK);
     return !next.closed();
   });
-});
-
-test('MQTT connections: 5,000 connections without CONNECT: at most 4,096 stay open, and a device can connect', async () => {
-  const { port, refused } = await startBroker({ connections: 20_000, pending: 4096, withinMs: NEVER_MS });
-  const floods = await Promise.all(
-    ['127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.0.5'].map((from) => tcpClients.flood(1250, port, from)),
-  );
-  await until(async () => (await refused('crowded')) === 5000 - 4096);
-  await connectMqtt(await tcpClients.open(port), 'device');
-  expect(floods.flat().filter(({ closed }) => !closed()).length).toBeLessThanOrEqual(4096);
 });
 
 test.each([

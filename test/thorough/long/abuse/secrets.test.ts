@@ -4,7 +4,6 @@ import mqtt from 'mqtt';
 import { readSettings } from '../../../../common/settings/index.ts';
 import { sharedContactPoint, uniqueName } from '../../../support/database/engine.ts';
 import { dropKeyspace } from '../../../support/database/keyspace.ts';
-import { send } from '../../../support/http/index.ts';
 import { type ApiProcess, startApi, startCommand } from '../../../support/processes/api-process.ts';
 import { startSimulator } from '../../../support/processes/simulator-process.ts';
 import { until } from '../../../support/until.ts';
@@ -62,23 +61,6 @@ const commandLines = () =>
       }
     })
     .filter((line) => /api\/index\.ts|simulator\/index\.ts/.test(line));
-
-const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
-
-test('Secrets: answers and metrics of the API: contain no secret', async () => {
-  const paths = ['/api/v1/devices', '/api/v1/nothing', '/api/v1/devices?limit=x', '/metrics', '/readyz'];
-  for (const path of paths) {
-    for (const token of [SECRETS.API_TOKEN, SECRETS.READ_TOKENS, 'a-wrong-token-that-is-nearly-right']) {
-      const { text, headers } = await send(api.httpUrl, path, bearer(token));
-      expect([path, found(text + JSON.stringify(headers))]).toEqual([path, []]);
-    }
-  }
-  // A token in the URL is not accepted, but it is part of the request.
-  await send(api.httpUrl, `/api/v1/devices?token=${SECRETS.API_TOKEN}`);
-  const { text } = await send(api.httpUrl, '/metrics', bearer(SECRETS.API_TOKEN));
-  expect(text).toContain('iot_http_request_seconds');
-  expect(found(text)).toEqual([]);
-});
 
 test('Secrets: simulator runs with a right and a wrong password: output and command line contain no secret', async () => {
   const flags = ['--broker', api.mqttUrl, '--devices', '1', '--interval', '100ms', '--batch', '100ms'];

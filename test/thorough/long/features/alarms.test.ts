@@ -1,19 +1,13 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import type { RuleCondition } from '../../../../api/features/alarms/rules/rule.ts';
 import { migrateDatabase } from '../../../../api/store/setup/index.ts';
 import { steadyPort } from '../../../../infra/engine/ports.ts';
-import { readLedger } from '../../../../simulator/ledger/read.ts';
-import { COLLAR_SIGNALS } from '../../../../simulator/profiles/index.ts';
 import { startTestEngine, type TestEngine, uniqueName } from '../../../support/database/engine.ts';
 import { configOf } from '../../../support/database/migrations.ts';
 import { trueEpisodes } from '../../../support/history/true-episodes.ts';
 import { type Receiver, startReceiver } from '../../../support/http/webhook-receiver.ts';
 import { type ApiProcess, startApi } from '../../../support/processes/api-process.ts';
-import { startSimulator } from '../../../support/processes/simulator-process.ts';
 import { until } from '../../../support/until.ts';
 
 /** Number of kills in a test, of the two processes and of the database in turn. `ALARM_KILLS=100` for a long run. */
@@ -245,139 +239,4 @@ test(`Alarms: ${KILLS} kills of two processes and the database, samples out of o
     item.peak,
   ]);
   await expectDeliveries();
-});
-
-/** Devices of the simulator, with four sensors each. */
-const FLEET = { devices: 3, sensors: 4 };
-
-/** Number of episodes of each sensor: together they last longer than all kills. */
-const EPISODES = 4 + 2 * KILLS;
-
-test(`Alarms: ${KILLS} kills of two processes and the database: exactly the alarms that the simulator caused are delivered`, async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'millrace-alarms-'));
-  const ledger = join(directory, 'ledger');
-  for (const { type, range } of COLLAR_SIGNALS)
-    await post('/alarm-rules', {
-      name: type,
-      scope: { type },
-      condition: { kind: 'above', limit: range[1] },
-      severity: 'warning',
-    });
-  // After this request a process knows the rules.
-  for (const { httpUrl } of processes) await fetch(`${httpUrl}/api/v1/alarm-rules`);
-  /** Reads the present content of the ledger. */
-  const read = async () => {
-    const found = { sent: 0, acknowledged: 0, episode: 0 };
-    for await (const { kind } of readLedger(ledger)) found[kind]++;
-    return found;
-  };
-  const counts = () => read().catch(() => ({ sent: 0, acknowledged: 0, episode: 0 }));
-  const broker = `mqtt://127.0.0.1:${settings['MQTT_PORT']}`;
-  const size = ['--devices', String(FLEET.devices), '--sensors', String(FLEET.sensors)];
-  const pace = ['--interval', '100ms', '--batch', '1s', '--seed', '1'];
-  const faults = ['--faults', `episodes=${EPISODES},late=0.2,disorder=0.3,duplicate=0.1`];
-  const simulator = startSimulator(['--broker', broker, ...size, ...pace, ...faults, '--ledger', ledger]);
-  try {
-    for (let next = 0; next < KILLS; next++) {
-      const before = (await counts()).acknowledged;
-      await until(async () => (await counts()).acknowledged >= before + 10, { withinMs: STARTS_MS });
-      await killNext();
-    }
-    const total = EPISODES * FLEET.devices * FLEET.sensors;
-    await until(async () => (await counts()).episode === total, {
-      withinMs: 600_000,
-      what: 'the last episode',
-    });
-    // The samples that were waiting for the database go out first.
-    await until(
-      async () => {
-        const { sent, acknowledged } = await counts();
-        return sent - acknowledged <= FLEET.devices;
-      },
-      { withinMs: STARTS_MS, what: 'the acknowledgements' },
-    );
-    simulator.child.kill('SIGINT');
-    const { code, summary, output } = await simulator.ended;
-    expect({ code, output, summary }).toMatchObject({ code: 0, summary: { dropped: 0, left: 0 } });
-
-    const expected: string[] = [];
-    for await (const entry of readLedger(ledger)) {
-      if (entry.kind !== 'episode') continue;
-      const { sensor, start: at, end, peak } = entry.episode;
-      expected.push(JSON.stringify([entry.device, sensor, at, end, peak]));
-    }
-    expect(expected).toHaveLength(total);
-    await expectAlarms(expected, (item) => [
-      item.device,
-      item.sensor,
-      Date.parse(item.started_at),
-      item.cleared_at && Date.parse(item.cleared_at),
-      item.peak,
-    ]);
-    await expectDeliveries();
-  } finally {
-    await simulator.kill();
-    await rm(directory, { recursive: true });
-  }
-});
-
-test('Absence alarm: both processes are killed before and after the alarm opens: one alarm, three intervals after the last sample', async () => {
-  const INTERVAL_MS = 3000;
-  const killBoth = async () => {
-    await Promise.all(processes.map((api) => api.kill()));
-    processes = await Promise.all([start(0), start(1)]);
-  };
-  const names = ['flow', 'level', 'heat'];
-  await ask('/devices/pump', {
-    method: 'PUT',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify({ sensors: names.map((sensor_id) => ({ sensor_id, interval_ms: INTERVAL_MS })) }),
-  });
-  await post('/alarm-rules', {
-    name: 'silent',
-    scope: { device: 'pump' },
-    condition: { kind: 'absent' },
-    severity: 'warning',
-  });
-  const last = Date.now();
-  /** @param ts epoch ms */
-  const measure = (sensors: string[], ts: number = Date.now()) =>
-    post(
-      '/measurements?device=pump',
-      sensors.map((sensor_id) => ({ sensor_id, ts, value: 1 })),
-    );
-  const openedIds = (sensor: string) => [
-    ...new Set(
-      receiver.received
-        .filter(({ alarm, event }) => alarm.sensor === sensor && event === 'opened')
-        .map(({ alarm }) => alarm.alarm_id),
-    ),
-  ];
-  /** The device goes on with these sensors until the condition holds. */
-  const beatUntil = (sensors: string[], condition: () => boolean | Promise<boolean>) =>
-    until(
-      async () => {
-        await measure(sensors);
-        return condition();
-      },
-      { withinMs: STARTS_MS },
-    );
-  await measure(names, last);
-  await killBoth();
-  await beatUntil(['heat', 'level'], () => openedIds('flow').length > 0);
-  await killBoth();
-  // The alarm of `level` shows that the restarted processes check this device.
-  await beatUntil(['heat'], () => openedIds('level').length > 0);
-  await beatUntil(names, async () => (await (await ask('/alarms?state=open')).json()).items.length === 0);
-  // After this time the device is silent. On a busy machine, more alarms may open before they are read.
-  const end = Date.now();
-  await expectDeliveries();
-
-  const found = (await allAlarms()).filter(
-    ({ sensor, opened_at: openedAt }) => sensor === 'flow' && Date.parse(openedAt) <= end,
-  );
-  expect(found).toMatchObject([
-    { state: 'cleared', opened_at: new Date(last + 3 * INTERVAL_MS).toISOString() },
-  ]);
-  expect(openedIds('flow')[0]).toBe(found[0]?.alarm_id);
 });

@@ -78,48 +78,6 @@ test('POST /measurements: database does not answer: posts wait for their commit,
   await until(async () => (await unsettled(system)) === 0);
 });
 
-test('POST /measurements: client disconnects during the commit: the bytes of its body are released', async () => {
-  const system = await startSystem();
-  await post(system, 0);
-  cql.hold(isSamples);
-  const client = new AbortController();
-  const request = fetch(`${system.httpUrl}/api/v1/measurements?device=d`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ sensor_id: 't', ts: TS + 1, value: 1 }),
-    signal: client.signal,
-  });
-  await until(() => cql.held() === 1);
-  expect(await unsettled(system)).toBeGreaterThan(0);
-  client.abort();
-  await expect(request).rejects.toThrow();
-  cql.release();
-  await until(async () => (await unsettled(system)) === 0 && (await held(system)) === 0);
-  // The commit that had begun is finished.
-  expect((await system.get('/devices/d/sensors/t')).value).toBe(1);
-});
-
-test('POST /measurements: many slow bodies: a further body gets 429 busy until a sender disconnects', async () => {
-  const system = await startSystem();
-  const bodyBytes = system.config.ingest.maxMessageBytes;
-  const slow = [];
-  for (let bytes = 0; bytes + bodyBytes + 2048 <= 16 * 1024 * 1024; bytes += bodyBytes + 2048) {
-    slow.push(await announceBody(system, bodyBytes));
-    await until(async () => (await held(system)) === bytes + bodyBytes + 2048);
-  }
-  const refused = await announceBody(system, bodyBytes);
-  await until(() => refused.answer().includes('"code":"busy"'));
-  expect(refused.answer()).toMatch(/^HTTP\/1.1 429 .*\r\n(.*\r\n)*Retry-After: \d+\r\n/);
-  // The budget of MQTT is not affected.
-  expect(await unsettled(system)).toBe(0);
-
-  slow[0]?.socket.destroy();
-  await until(async () => (await held(system)) === (slow.length - 1) * (bodyBytes + 2048));
-  expect((await post(system, 1)).status).toBe(200);
-  for (const { socket } of slow) socket.destroy();
-  await until(async () => (await held(system)) === 0);
-});
-
 test('POST /measurements: body does not arrive in time: 408 too_slow, and the connection closes', async () => {
   const system = await startSystem({ request: 300 });
   const { socket, answer } = await announceBody(system, 1000);

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { announcementOf, createFindChange } from '../../../../api/features/alarms/announced.ts';
+import { announcementOf } from '../../../../api/features/alarms/announced.ts';
 import type { Alarm } from '../../../../api/features/alarms/store/episodes.ts';
 import { uuidText } from '../../../../schema/ids.ts';
 
@@ -22,12 +22,4 @@ test('Announcement of an alarm: it names the alarm, and its key is the device', 
   expect(item.key).toBe(uuidText(ALARM.device));
   expect(item.content).toMatchObject({ id, event: 'opened', rule: 'hot', state: 'open', started_at: START });
   for (const name of item.times) expect(Object.keys(item.content)).toContain(name);
-});
-
-test('Announcement of an alarm: it is found by its id until the alarm changes again', async () => {
-  const announcement = announcementOf(ALARM, 'cleared', 4);
-  const found = (stored: Alarm | null) => createFindChange({ find: async () => stored })(announcement.id);
-  expect(await found(ALARM)).toEqual('item' in announcement && announcement.item);
-  expect(await found({ ...ALARM, cleared: START + 1000 })).toBeNull();
-  expect(await found(null)).toBeNull();
 });

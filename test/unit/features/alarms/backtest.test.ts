@@ -4,7 +4,6 @@ import express from 'express';
 import pino from 'pino';
 import { createBacktest, MAX_EPISODES } from '../../../../api/features/alarms/backtest.ts';
 import { routes } from '../../../../api/features/alarms/routes/alarm-rules.ts';
-import { newestOf, toRule } from '../../../../api/features/alarms/rules/rule.ts';
 import { createSubjects } from '../../../../api/features/alarms/subjects.ts';
 import { createReading, type Reading } from '../../../../api/history/reading/index.ts';
 import { createConcurrencyLimits, MAX_CONCURRENT } from '../../../../api/http/long-requests.ts';
@@ -179,34 +178,4 @@ test('POST /alarm-rules/test: the client disconnects: no further samples are rea
   // The next test is accepted only after the canceled one has stopped reading.
   await until(async () => (await ask({ kind: 'absent', intervals: 3 })).status === 200);
   expect(reads).toEqual({ begun: 1, ended: 1 });
-});
-
-test('Alarm backtest: the client aborts during a long range without samples: reading of the history stops', async () => {
-  await heat([1]);
-  const stopping = new AbortController();
-  let stretches = 0;
-  const reading = {
-    async *hours() {
-      for (; stretches < 100; stretches++) {
-        stopping.abort(new Error('stopped'));
-        yield [];
-      }
-    },
-  } as unknown as Reading;
-  const backtest = createBacktest({ reading, subjects: createSubjects(system.store, 4), clock });
-  const definition = {
-    name: 'a',
-    severity: 'info',
-    scope: { device: 'oven' },
-    condition: ABOVE,
-  } as const;
-  const version = newestOf(
-    toRule(
-      [{ ruleId: '', version: 1, since: 0, definition: JSON.stringify(definition), removed: false }],
-      Buffer.alloc(16),
-    ),
-  );
-  const range = { from: NOW - 30 * 86_400_000, to: NOW };
-  await expect(backtest(version, range, stopping.signal)).rejects.toThrow('stopped');
-  expect(stretches).toBe(0);
 });

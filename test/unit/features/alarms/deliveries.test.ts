@@ -273,26 +273,6 @@ test('Alarm deliveries: no process ran for two days: a due delivery is attempted
   expect(sent).toEqual(['opened']);
 });
 
-test('Alarm deliveries: the last attempt fails 25 h after the first: the delivery is given up and becomes a dead letter', async () => {
-  now = 100 * HOUR_MS;
-  const results: string[] = [];
-  const deliveries = startDeliveries(
-    async () => {
-      throw new Error('the receiver is away');
-    },
-    async () => ALARM,
-    (_, result) => void results.push(result),
-  );
-  rows.set('first', rowOf('first', {}));
-  deliveries.start();
-  await until(() => results.length === 1);
-  // The attempt before came at 23.9 hours, and the pause between attempts is up to 75 minutes.
-  rows.set('last', rowOf('last', { begunAt: now - 25.1 * HOUR_MS, attempts: 30 }));
-  await until(() => rows.get('last')?.failedAt !== null);
-  await deliveries.stop();
-  expect(results).toEqual(['failed', 'dead']);
-});
-
 test('Alarm deliveries: the opening of an alarm waits for its next attempt: the end of the same alarm is sent after it', async () => {
   const sent: string[] = [];
   const deliveries = startDeliveries(
@@ -309,26 +289,6 @@ test('Alarm deliveries: the opening of an alarm waits for its next attempt: the 
   await until(() => rows.size === 0);
   await deliveries.stop();
   expect(sent).toEqual(['1 opened', '0 opened', '0 cleared']);
-});
-
-test('Alarm deliveries: an alarm opens and clears in one message, the first request fails: the opening is sent before the end', async () => {
-  const cleared = { ...ALARM, cleared: 60_000 };
-  const sent: string[] = [];
-  const deliveries = startDeliveries(
-    async (_, event) => {
-      sent.push(event);
-      if (sent.length === 1) throw new Error('the receiver is away');
-    },
-    async () => cleared,
-  );
-  await deliveries.begin(cleared, ['opened', 'cleared']);
-  deliveries.send(cleared);
-  await until(() => [...rows.values()].some(({ attempts }) => attempts === 1));
-  now += 60_000;
-  deliveries.start();
-  await until(() => rows.size === 0);
-  await deliveries.stop();
-  expect(sent).toEqual(['opened', 'opened', 'cleared']);
 });
 
 test('Alarm deliveries: another process still retries the opening of an alarm: the end is sent only after the opening', async () => {

@@ -32,17 +32,6 @@ const heat = (value: number, ts: number = clock()) =>
   system.measure('oven', [{ sensor_id: 'heat', ts, value }]);
 const events = () => system.messages.map(({ event }) => event);
 
-test('Alarm: values vary between the limit and the clear limit: the alarm stays open, and one message reports it', async () => {
-  system = await startMemoryAlarms({ clock });
-  await system.addRule({ scope, condition: ABOVE }, NOW - HOUR_MS);
-  for (const value of [1, 12, 7, 13, 8]) await heat(value);
-  await system.evaluated();
-  expect(events()).toEqual(['opened']);
-  await heat(5);
-  await system.evaluated();
-  expect(events()).toEqual(['opened', 'cleared']);
-});
-
 test('Alarm: a device clock may be a day ahead: only hours up to the newest sample are read, and a sample five hours ahead clears', async () => {
   system = await startMemoryAlarms({ clock, settings: { MAX_CLOCK_SKEW: '1d' } });
   const { samples } = system.store;
@@ -64,28 +53,6 @@ test('Alarm: a device clock may be a day ahead: only hours up to the newest samp
   expect(Math.max(...hours)).toBe(5);
 });
 
-test('Alarm: the process dies after writing the alarm history: the next evaluation reports the alarm, the history lists it once', async () => {
-  system = await startMemoryAlarms({ clock });
-  const rule = await system.addRule({ scope, condition: ABOVE }, NOW - HOUR_MS);
-  const { episodes } = system.tables;
-  const write = episodes.write.bind(episodes);
-  let isKilled = false;
-  episodes.write = async (group, alarm, readAt, noted) => {
-    if (!isKilled) {
-      isKilled = true;
-      for (const event of noted ?? []) await episodes.note(alarm, event);
-      throw new Error('the process dies');
-    }
-    return write(group, alarm, readAt, noted);
-  };
-  const start = clock();
-  await heat(20, start);
-  await heat(1);
-  await until(() => events().includes('cleared'));
-  const key = { ...system.keyOf('oven', 'heat'), rule: rule.bytes, start };
-  expect(await episodes.history(key)).toMatchObject([{ kind: 'opened' }, { kind: 'cleared' }]);
-});
-
 test('Alarm: a sample exceeds the limit but is older than the alarm rule: no alarm opens', async () => {
   system = await startMemoryAlarms({ clock });
   await system.addRule({ scope, condition: ABOVE }, NOW - HOUR_MS);
@@ -103,20 +70,6 @@ test('Alarm: two triggers end the alarm of a retired device at the same time: on
   await system.store.retirement.retire({ group: groupOf(device, 4), bytes: device }, clock());
   await Promise.all([system.alarms.endOfDevice(device), system.alarms.endOfDevice(device)]);
   expect(events()).toEqual(['opened', 'cleared']);
-});
-
-test('Alarm: the device is retired: the alarm clears with the time of the retirement, even if processed later', async () => {
-  system = await startMemoryAlarms({ clock });
-  await system.addRule({ scope, condition: ABOVE }, NOW - HOUR_MS);
-  await heat(20);
-  await system.evaluated();
-  const { device } = system.keyOf('oven', 'heat');
-  const retiredAt = clock();
-  await system.store.retirement.retire({ group: groupOf(device, 4), bytes: device }, retiredAt);
-  shifted = MINUTE_MS;
-  await system.alarms.endOfDevice(device);
-  await until(() => events().includes('cleared'));
-  expect((await system.episodes('oven', 'heat')).map(({ cleared }) => cleared)).toEqual([retiredAt]);
 });
 
 test('Alarm rule is replaced while an alarm is open: the alarm ends, late samples are judged by the rule version of their time', async () => {
@@ -186,46 +139,6 @@ test('Alarm acknowledgement: the write of the alarm history fails: the request f
   ]);
 });
 
-test('Alarm shelving: the alarm clears while shelved for 30 days: the webhook gets the event cleared after the 30 days', async () => {
-  const receiver = await startReceiver();
-  try {
-    /** Each event may arrive twice: a delivery is repeated if its answer was under way when the alarm was shelved. */
-    const delivered = () => new Set(receiver.received.map(({ event }) => event));
-    system = await startMemoryAlarms({ clock, settings: { ALARM_WEBHOOK_URL: receiver.url } });
-    await system.addRule({ scope, condition: ABOVE }, NOW - HOUR_MS);
-    const start = clock();
-    await heat(20, start);
-    await until(() => receiver.received.length === 1);
-    // A delivery reads the alarm again after its answer. Without this wait it would report the end at once.
-    const { deliveries } = system.tables;
-    await until(async () => (await deliveries.begunIn({ from: start, to: clock() })).length === 0);
-    const key = {
-      ...system.keyOf('oven', 'heat'),
-      rule: uuidBytes(String(receiver.received[0]?.alarm.rule_id)),
-      start,
-    };
-    const shelve = (ms: number) => system.alarms.shelve(key, { by: 'Ada', until: ms, comment: null });
-    await shelve(NOW + DAY_MS);
-    await heat(0);
-    await until(() => events().includes('cleared'));
-    await shelve(NOW + 30 * DAY_MS);
-    shifted = 29 * DAY_MS;
-    await system.alarms.acknowledge(key, { by: 'Ada', comment: null });
-    expect(receiver.received.map(({ event }) => event)).toEqual(['opened']);
-    shifted = 30 * DAY_MS + MINUTE_MS;
-    // On a busy machine the first connection may have ended. The next attempt comes 1 s later by this clock.
-    await until(() => {
-      shifted += SECOND_MS;
-      return delivered().size === 3;
-    });
-    expect([...delivered()].sort()).toEqual(['acknowledged', 'cleared', 'opened']);
-    expect(receiver.received.at(-1)?.alarm).toMatchObject({ state: 'cleared', acknowledged_by: 'Ada' });
-    expect(events()).toEqual(['opened', 'shelved', 'cleared', 'shelved', 'acknowledged']);
-  } finally {
-    await receiver.stop();
-  }
-});
-
 test('Alarm shelving: the alarm clears while the webhook has not answered the opening: the end is sent after the shelving', async () => {
   const receiver = await startReceiver();
   try {
@@ -292,43 +205,6 @@ test('Alarm shelving: the process dies right after ending the shelving: the wait
   }
 });
 
-test('Alarm recovery: a process dies between the commit of samples and their evaluation: its successor stores the alarms', async () => {
-  system = await startMemoryAlarms({ clock });
-  await system.addRule({ scope, condition: ABOVE }, NOW - 3 * HOUR_MS);
-  await heat(1);
-  await system.evaluated();
-  await until(async () => (await system.tables.progress.all()).length === 1);
-  // Simulates a process that commits samples and dies before it evaluates them.
-  system.ingest.setSampleObserver({
-    note: (device, series) =>
-      system.tables.progress.noteDue(device, NOW - (NOW % HOUR_MS), [
-        ...new Set(series.flatMap(({ times }) => [...times].map((ts) => ts - (ts % (24 * HOUR_MS))))),
-      ]),
-    observe: () => {},
-  });
-  const now = clock();
-  await heat(20, now);
-  await heat(30, NOW - 2 * HOUR_MS);
-  await heat(0, NOW - 2 * HOUR_MS + MINUTE_MS);
-  // The dead process also stops writing its progress.
-  const progress = await system.tables.progress.all();
-  const [dead] = progress;
-  expect(dead).toBeDefined();
-  await system.tables.progress.write({
-    process: 'dead',
-    run: String(dead?.run).replace(/^./, 'f'),
-    evaluatedUntil: now - MINUTE_MS,
-  });
-  const successor = await system.start('successor');
-  try {
-    await until(async () => (await system.episodes('oven', 'heat')).length === 2);
-    await until(async () => !(await system.tables.progress.all()).some(({ process }) => process === 'dead'));
-  } finally {
-    await successor.stop();
-  }
-  expect((await system.episodes('oven', 'heat')).map(({ start }) => start)).toEqual([NOW - 2 * HOUR_MS, now]);
-});
-
 test('Absence alarm: two processes watch the devices: only one alarm opens, and the next sample ends it', async () => {
   system = await startMemoryAlarms({ clock, periods: { recheck: 20, reread: 20 } });
   const second = await system.start('second');
@@ -376,29 +252,6 @@ test('Alarm: the evaluating process restarts while another process holds the lea
   } finally {
     await third.stop();
   }
-});
-
-test('Alarm takeover: the process already evaluates an open alarm: the periodic takeover does not read this alarm again', async () => {
-  system = await startMemoryAlarms({ clock, periods: { reread: 20 } });
-  await system.addRule({ scope, condition: ABOVE }, NOW - HOUR_MS);
-  await heat(20);
-  await until(() => events().includes('opened'));
-  await system.evaluated();
-  const { episodes } = system.tables;
-  const open = episodes.open.bind(episodes);
-  const find = episodes.find.bind(episodes);
-  const count = { rereads: 0, finds: 0 };
-  episodes.open = (group) => {
-    count.rereads++;
-    return open(group);
-  };
-  episodes.find = (key) => {
-    count.finds++;
-    return find(key);
-  };
-  // Five reads of each of the four groups.
-  await until(() => count.rereads >= 20);
-  expect(count.finds).toBe(0);
 });
 
 test('Alarm takeover: an alarm has expired, but its row in the table of open alarms has not: the takeover removes the row', async () => {
@@ -660,69 +513,6 @@ test('Absence alarm: Millrace is down for longer than for_ms, then the device se
   }
   await system.evaluated();
   expect(events()).toEqual([]);
-});
-
-test('Absence alarm: Millrace is down for longer than for_ms, the device stays silent: one alarm opens after for_ms', async () => {
-  const last = await outage();
-  await untilLooked();
-  shifted += 2 * MINUTE_MS;
-  await untilLooked();
-  await system.evaluated();
-  expect(events()).toEqual([]);
-  shifted += 4 * MINUTE_MS;
-  await until(() => events().includes('opened'));
-  await untilLooked();
-  await system.evaluated();
-  expect(events()).toEqual(['opened']);
-  expect(await system.episodes('oven', 'heat')).toMatchObject([
-    { start: last, opened: last + 5 * MINUTE_MS, cleared: null },
-  ]);
-});
-
-test('Absence alarm: the device sent nothing during an outage of Millrace, then sends again: one past alarm is stored', async () => {
-  const last = await outage();
-  await untilLooked();
-  const next = clock();
-  await heat(1, next);
-  for (let count = 0; count < 3; count++) {
-    shifted += 2 * MINUTE_MS;
-    await heat(1);
-  }
-  await until(() => events().length === 2);
-  await untilLooked();
-  await system.evaluated();
-  expect(events()).toEqual(['opened', 'cleared']);
-  expect(await system.episodes('oven', 'heat')).toMatchObject([
-    { start: last, opened: last + 5 * MINUTE_MS, cleared: next, late: true },
-  ]);
-});
-
-test('Absence alarm: the device sends again before a reconnected process has its leases: one past alarm is stored', async () => {
-  system = await startMemoryAlarms({ clock, periods: { reread: 20, recheck: 20 } });
-  await system.addRule({ scope, condition: absent(5) }, NOW - DAY_MS);
-  const last = clock();
-  await heat(1, last);
-  await untilLeased();
-  await untilLooked();
-  system.world.watches = false;
-  await untilLeased(0);
-  shifted += 2 * HOUR_MS;
-  const next = clock();
-  await heat(1, next);
-  system.world.watches = true;
-  await untilLeased();
-  await untilLooked();
-  for (let count = 0; count < 3; count++) {
-    shifted += 2 * MINUTE_MS;
-    await heat(1);
-  }
-  await until(() => events().length === 2);
-  await untilLooked();
-  await system.evaluated();
-  expect(events()).toEqual(['opened', 'cleared']);
-  expect(await system.episodes('oven', 'heat')).toMatchObject([
-    { start: last, opened: last + 5 * MINUTE_MS, cleared: next, late: true },
-  ]);
 });
 
 test('Absence alarm: the rule gets a longer for_ms: the open alarm ends, and a new one opens after the new for_ms', async () => {

@@ -78,42 +78,6 @@ async function untilLooked() {
   await system.evaluated();
 }
 
-test.each([
-  ['after the opening', 12, 12],
-  ['ahead of the clock', 90, 90],
-  ['before the opening', 4, null],
-  ['before the registration', -4, null],
-])(
-  'Absence alarm before the first sample: the first sample is %s (minute %s): the alarm closes',
-  async (_, minute, cleared) => {
-    const registered = await register('oven');
-    await watch('oven');
-    shifted += 16 * MINUTE_MS;
-    await untilOpen('oven');
-    const start = registered;
-    expect(await episodes('oven')).toEqual([{ start, opened: start + SILENCE_MS, cleared: null }]);
-    await send('oven', start + minute * MINUTE_MS);
-    await until(() => system.messages.length === 2);
-    const found = (await episodes('oven')).filter((episode) => episode.start === start);
-    const expected = { start, opened: start + SILENCE_MS, cleared: start + Number(cleared) * MINUTE_MS };
-    expect(found).toEqual(cleared === null ? [] : [expected]);
-  },
-);
-
-test('Absence alarm before the first sample: the rule is added later: it opens for_ms after its start, and an older sample closes it', async () => {
-  await register('oven');
-  shifted += HOUR_MS;
-  const since = clock();
-  await watch('oven', since);
-  shifted += SILENCE_MS + 6 * MINUTE_MS;
-  await untilOpen('oven');
-  const opened = since + SILENCE_MS;
-  expect(await episodes('oven')).toEqual([{ start: since + 1, opened, cleared: null }]);
-  await send('oven', since - HOUR_MS / 2);
-  await until(() => system.messages.length === 2);
-  expect(system.messages.map(({ event }) => event)).toEqual(['opened', 'corrected']);
-});
-
 test('Absence alarm: the first sample comes in time from a clock that is an hour ahead: no alarm opens', async () => {
   const registered = await register('oven');
   await watch('oven');

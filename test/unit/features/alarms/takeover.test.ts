@@ -92,42 +92,6 @@ test('Absence watch: the lease of one of two device groups cannot be taken: the 
   await watch.stop();
 });
 
-test('Absence watch: three groups of devices: their leases are requested in parallel', async () => {
-  const asked: Array<(isTaken: boolean) => void> = [];
-  const watch = watchOf({
-    leases: {
-      unsentFrom: async () => 0,
-      take: () =>
-        new Promise((resolve) => {
-          asked.push(resolve);
-          // No answer comes before the second request.
-          if (asked.length > 1) for (const answer of asked) answer(true);
-        }),
-      renew: async () => true,
-      release: async () => {},
-    },
-    takeOverOpenEpisodes: async () => {},
-    groups: 3,
-  });
-  await watch.start();
-  await until(() => watch.held === 3);
-  await watch.stop();
-});
-
-test('Absence watch: the takeover of one of two device groups fails in each round: the other group is still taken over', async () => {
-  const taken: Set<number> = new Set();
-  const watch = watchOf({
-    takeOverOpenEpisodes: async (group: number) => {
-      if (group === 0) throw new Error('a replica is away');
-      taken.add(group);
-    },
-    groups: 2,
-  });
-  await watch.start();
-  await until(() => taken.has(1));
-  await watch.stop();
-});
-
 test('Absence watch: the process can no longer receive messages: its leases are released', async () => {
   let watches = true;
   const calls: string[] = [];
@@ -178,65 +142,6 @@ test('Absence watch: repeated reads of the watched time fail: one warning with t
   await until(() => warnings.length > 1);
   await watch.stop();
   expect(warnings).toHaveLength(2);
-});
-
-test('Absence watch: the evaluation queue is full: the evaluation of the silent sensor is requested again later', async () => {
-  const [version] = RULE.versions;
-  const definition = { ...version?.definition, condition: { kind: 'absent', for_ms: HOUR_MS } };
-  const rule = { ...RULE, versions: [{ ...version, definition }] };
-  const row = {
-    ...{ id: SENSOR_ID, name: 'heat', type: 'heat', site: null, intervalMs: null },
-    ...{ deviceId: DEVICE_ID, deviceName: 'oven', ts: NOW - 2 * HOUR_MS },
-  };
-  let now = NOW;
-  let evaluations = 0;
-  let looks = 0;
-  const watch = new AbsenceWatch({
-    store: {
-      fleet: {
-        async *latestOfGroup() {
-          yield [row];
-        },
-      },
-      devices: {
-        sensors: async () => {
-          looks++;
-          return [row];
-        },
-      },
-    },
-    leases: {
-      unsentFrom: async () => 0,
-      take: async () => true,
-      renew: async () => true,
-      release: async () => {},
-    },
-    rules: { isEmpty: false, list: () => [rule], onChange: () => {} },
-    scheduler: {
-      evaluate: () => {
-        evaluations++;
-        return evaluations > 1;
-      },
-    },
-    takeOverOpenEpisodes: async () => {},
-    peek: () => undefined,
-    ...WATCHING,
-    clock: () => now,
-    logger,
-    owner: 'test',
-    groups: 1,
-    everyMs: 5,
-  } as never);
-  await watch.start();
-  await until(() => {
-    now += 60_000;
-    return evaluations === 2;
-  });
-  const looked = looks;
-  now += 2 * HOUR_MS;
-  await until(() => looks > looked);
-  await watch.stop();
-  expect(evaluations).toBe(2);
 });
 
 test('Absence watch: the device sends again before a started process has a lease: the silence before the start is evaluated', async () => {

@@ -1,15 +1,11 @@
 import { expect, test } from '@jest/globals';
-import pino from 'pino';
-import { Baselines } from '../../../../api/features/baselines/baselines.ts';
 import { createBaselineStore } from '../../../../api/features/baselines/store.ts';
-import { createMetrics } from '../../../../api/observability/metrics.ts';
 import { DAY_MS, HOUR_MS } from '../../../../schema/rules.ts';
 import { createTestLearner, keysOf } from '../../../support/features/baselines.ts';
 import { GROUPS, useMemoryPath } from '../../../support/history/memory-path.ts';
 
 /** A midnight in June, and one after New Year, whose last four weeks lie in two partitions. */
 const DAY = Date.UTC(2026, 5, 10);
-const NEW_YEAR = Date.UTC(2027, 0, 3);
 
 const path = useMemoryPath();
 
@@ -40,14 +36,6 @@ async function storedOn(day: number) {
 const learnedUntil = () =>
   Promise.all(Array.from({ length: GROUPS }, (_, group) => table().learnedUntil(group)));
 
-function createBaselines() {
-  const config = { retention: { latestGroups: GROUPS } } as never;
-  const metrics = createMetrics({ version: 'test', role: 'http' });
-  const logger = pino({ level: 'silent' });
-  const context = { config, clock: () => path.clock.now, logger, metrics };
-  return new Baselines(context, { store: table(), everyMs: 60_000 });
-}
-
 test('Baseline learner: first round: stores the baselines of today; from 6:00 on, once, those of tomorrow', async () => {
   await writeHours('device', DAY, 3);
   path.clock.now = DAY + HOUR_MS;
@@ -76,17 +64,6 @@ test('Baseline learner: a sensor has 23 hours of history: no baseline is stored'
   path.clock.now = DAY;
   await learner().learnDue();
   expect(await storedOn(DAY)).toEqual([keysOf('old', 's').key]);
-});
-
-test('Baseline learner: the history spans two years: the baseline is learned from the hours of both years', async () => {
-  await writeHours('device', NEW_YEAR, 28);
-  path.clock.now = NEW_YEAR;
-  await learner().learnDue();
-  const baselines = createBaselines();
-  await baselines.refresh();
-  const { key } = keysOf('device', 's');
-  expect(baselines.hours(key)).toHaveLength(24);
-  expect(baselines.at(key, new Date(NEW_YEAR + HOUR_MS).toISOString())?.mean).toBeCloseTo(20, -1);
 });
 
 test('Baseline learner: a process is killed while it learns: the next learner stores the baselines of all devices', async () => {
@@ -136,41 +113,4 @@ test('Baseline learner: the clock is a month ahead: nothing is learned until the
   await learned;
   expect(await storedOn(DAY)).toEqual([keysOf('device', 's').key]);
   expect(await learnedUntil()).toEqual(Array(GROUPS).fill(DAY + DAY_MS));
-});
-
-function sigmasOf(baselines: Baselines, key: string, measured: { ts: string | null; value: number | null }) {
-  const judged = { ...measured, sigmas: undefined };
-  baselines.judge(key, judged);
-  return judged.sigmas;
-}
-
-test('Baselines: two API processes read the stored baselines: both report the same deviation of a value', async () => {
-  await writeHours('device', DAY, 28);
-  path.clock.now = DAY;
-  const { key } = keysOf('device', 's');
-  const [before, after] = [createBaselines(), createBaselines()];
-  let changes = 0;
-  const stopListening = before.onChange(() => {
-    changes++;
-  });
-  await before.refresh();
-  const measured = { ts: new Date(DAY + HOUR_MS).toISOString(), value: 60 };
-  expect([sigmasOf(before, key, measured), changes]).toEqual([undefined, 0]);
-  await learner().learnDue();
-  await before.refresh();
-  await after.refresh();
-  expect(changes).toBe(1);
-  expect(sigmasOf(before, key, measured)).toBeGreaterThan(10);
-  expect(sigmasOf(after, key, measured)).toBe(sigmasOf(before, key, measured));
-  await before.refresh();
-  expect(changes).toBe(1);
-  expect(sigmasOf(before, key, { ts: null, value: null })).toBeUndefined();
-  expect(sigmasOf(before, 'd/unknown', measured)).toBeUndefined();
-  const old = { ...measured, ts: new Date(DAY - 5 * HOUR_MS).toISOString() };
-  expect(sigmasOf(before, key, old)).toBeUndefined();
-
-  path.clock.now = DAY + 3 * DAY_MS;
-  await before.refresh();
-  expect([sigmasOf(before, key, measured), changes]).toEqual([undefined, 2]);
-  stopListening();
 });

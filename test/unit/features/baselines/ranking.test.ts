@@ -70,20 +70,6 @@ test('Ranking of outliers: requests within 2 s share one read of the latest valu
   expect(asked).toBe(3);
 });
 
-test('Ranking of outliers: a value changes after the ranking: responses within 2 s keep the ranked value', async () => {
-  const hot = item('hot', 6);
-  const ranking = createRanking({ latest: async () => [hot], clock: () => NOON });
-  const ask = async () => [
-    (await ranking.sensors(ALL)).outliers[0],
-    (await ranking.groups('device', ALL))[0]?.worst,
-  ];
-  const ranked = { ...hot };
-  expect(await ask()).toEqual([ranked, ranked]);
-  // The latest cache changes its items in place.
-  Object.assign(hot, { value: 2, sigmas: undefined });
-  expect(await ask()).toEqual([ranked, ranked]);
-});
-
 test('Outlier in the API: the item has the baseline of the sensor and the age of the value', () => {
   const baselines = { at: () => ({ mean: 0, deviation: 0.5 }) } as never;
   const judged = item('hot', 6) as never;

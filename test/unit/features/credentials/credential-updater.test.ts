@@ -47,12 +47,6 @@ async function start({
 }
 
 describe('Change of a credential: times', () => {
-  test('Credential updater: a new credential is stored: issuedAt and changedAt are the present time', async () => {
-    const { change, memory } = await start();
-    expect(await change(DEVICE, () => wanted())).toEqual({ ...wanted(), issuedAt: NOW, changedAt: NOW });
-    expect(await memory.find(DEVICE)).toMatchObject({ issuedAt: NOW, changedAt: NOW, hash: 'first' });
-  });
-
   test.each([
     ['has advanced', NOW + 5, NOW + 5],
     ['has not advanced', NOW, NOW + 1],
@@ -107,19 +101,6 @@ describe('Change of a credential: onChange: connections are closed at once', () 
     await change(DEVICE, () => wanted());
     await change(DEVICE, (before) => (before?.hash ? { ...before, hash: '' } : before));
     expect(notified).toEqual([deviceId]);
-  });
-
-  test('Credential updater: onChange is asynchronous: the update resolves only after onChange has ended', async () => {
-    let isClosed = false;
-    const memory = await createMemoryCredentials();
-    const onChange = async () => {
-      await new Promise((resolve) => setImmediate(resolve));
-      isClosed = true;
-    };
-    const change = createCredentialUpdater({ store: memory, clock: () => NOW, onChange });
-    await change(DEVICE, () => wanted());
-    await change(DEVICE, () => wanted({ hash: '' }));
-    expect(isClosed).toBe(true);
   });
 });
 

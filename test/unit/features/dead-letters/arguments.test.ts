@@ -21,13 +21,6 @@ test.each([
   expect(read).toThrow(expect.objectContaining({ code: 'usage', message: expect.stringContaining(message) }));
 });
 
-test.each(['--help', 'summary --help'])('Arguments of npm run dead-letters: %j: usage is printed', (line) => {
-  const read = () => readArguments(line.split(' '), NOW);
-  expect(read).toThrow(
-    expect.objectContaining({ code: 'help', message: expect.stringContaining('summary') }),
-  );
-});
-
 test('Arguments of npm run dead-letters: --from 2h --to 1h: a time range relative to now, in epoch ms', () => {
   const { command, range } = readArguments(['list', '--from', '2h', '--to', '1h'], NOW);
   expect({ command, range }).toEqual({ command: 'list', range: { from: NOW - 2 * HOUR, to: NOW - HOUR } });

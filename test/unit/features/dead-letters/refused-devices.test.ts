@@ -47,23 +47,3 @@ test('List of refused devices: topics by name and by id of one device: one item 
     to: new Date(NOW).toISOString(),
   });
 });
-
-test('List of refused devices: cached for 10 s, longer after a slow database query, not after a failed query', async () => {
-  const { state, refusedDevices } = start([]);
-  await Promise.all([refusedDevices.read(), refusedDevices.read()]);
-  state.now = 9999;
-  await refusedDevices.read();
-  expect(state.reads).toBe(1);
-  state.now = 10_001;
-  state.takesMs = 5000;
-  await refusedDevices.read();
-  state.now += 49_000;
-  await refusedDevices.read();
-  expect(state.reads).toBe(2);
-  state.now += 2000;
-  state.fails = true;
-  await expect(refusedDevices.read()).rejects.toThrow('unavailable');
-  state.fails = false;
-  await refusedDevices.read();
-  expect(state.reads).toBe(4);
-});

@@ -91,11 +91,6 @@ test.each([
   expect(await timesIn('site=/day=2026-11-21/part-0.parquet')).toEqual(TIMES);
 });
 
-test('Data set export: an empty time range: no file is written', async () => {
-  await write({ site: null, times: TIMES }, { range: { from: DAY + HOUR_MS, to: DAY + HOUR_MS } });
-  expect(filesOf()).toEqual([]);
-});
-
 test('Data set export: retention removed part of a day: an existing file stays unchanged, a missing file gets the rest', async () => {
   const file = 'site=/day=2026-11-21/part-0.parquet';
   const oldest = () => DAY + 12 * HOUR_MS;
@@ -105,13 +100,4 @@ test('Data set export: retention removed part of a day: an existing file stays u
   rmSync(join(directory, file));
   await write({ site: null, times: TIMES }, { oldest });
   expect(await timesIn(file)).toEqual(TIMES.slice(1));
-});
-
-test('Data set export: two sites are exported into one directory: each site gets its own files', async () => {
-  await write({ site: 'north', times: TIMES });
-  await write({ site: 'south', times: TIMES });
-  expect(filesOf()).toEqual([
-    'site=north/day=2026-11-21/part-0.parquet',
-    'site=south/day=2026-11-21/part-0.parquet',
-  ]);
 });

@@ -67,13 +67,6 @@ test.each([
   expect(discoveryOf({ ...ITEM, unit }, TOPIC, DESCRIBED)).toMatchObject({ state_class: stateClass });
 });
 
-test('Home Assistant: device and sensor have no names: their ids are announced as names', () => {
-  expect(discoveryOf({ ...ITEM, device: null, name: null }, TOPIC, DESCRIBED)).toMatchObject({
-    name: 's',
-    device: { name: 'd', identifiers: ['d'] },
-  });
-});
-
 describe('Home Assistant: announcements', () => {
   let sent: Array<{ topic: string; name: string; retain: boolean | undefined }>;
   let isTaken = true;
@@ -89,21 +82,6 @@ describe('Home Assistant: announcements', () => {
         return isTaken;
       },
     });
-  });
-
-  test('Home Assistant: a sensor sends several values: the sensor is announced once', () => {
-    homeAssistant.announce(ITEM, TOPIC, DESCRIBED);
-    homeAssistant.announce({ ...ITEM, value: 2 }, TOPIC, DESCRIBED);
-    expect(sent).toEqual([{ topic: 'homeassistant/sensor/d/s/config', name: 'value', retain: true }]);
-  });
-
-  test('Home Assistant: two devices have sensors with equal ids: each sensor is announced once', () => {
-    const other = { ...ITEM, device_id: 'e', device: 'shelf' };
-    for (const item of [ITEM, other, ITEM, other]) homeAssistant.announce(item, TOPIC, DESCRIBED);
-    expect(sent.map(({ topic }) => topic)).toEqual([
-      'homeassistant/sensor/d/s/config',
-      'homeassistant/sensor/e/s/config',
-    ]);
   });
 
   test('Home Assistant: name or unit of a sensor changes: the sensor is announced again', () => {

@@ -47,12 +47,6 @@ test('NDJSON import: byte order mark and NaN: the value or line with NaN is refu
   expect(first).toMatchObject([{ line: 1, sensor: 'b', value: 2 }]);
 });
 
-test('CSV import: the first row has no cells for device and sensor: this row is refused, and the next row is imported', async () => {
-  const { first, refused } = await dryRun('ts,value,device,sensor\n1,21.5\n2,22,d,s');
-  expect(refused).toEqual([{ line: 2, code: 'bad_id', rule: 'the device must not be empty' }]);
-  expect(first).toMatchObject([{ line: 3, device: 'd', sensor: 's', value: 22 }]);
-});
-
 test('CSV import: each chunk of a large file has a new sensor name: memory use stays below half of the file size', async () => {
   const CHUNKS = 400;
   const ROWS_PER_CHUNK = 50;

@@ -64,19 +64,6 @@ const samplesOf = async (path: string) =>
     Array.from(lines, (line, index) => [line, sensor[index], ts[index], value[index]]),
   );
 
-test('Parquet import: a column for each sensor: each cell becomes a sample', async () => {
-  expect(await samplesOf(await write(columnsOf(2, ['a', 'b'])))).toEqual([
-    [1, 'a', 0, 0],
-    [1, 'b', 0, 0],
-    [2, 'a', 1, 1],
-    [2, 'b', 1, 1],
-  ]);
-});
-
-test('Parquet import: the index column of a pandas frame is not imported as a sensor', async () => {
-  expect(await samplesOf(await write(columnsOf(1, ['a', '__index_level_0__'])))).toEqual([[1, 'a', 0, 0]]);
-});
-
 test.each([1n, 3n, 9_000_000n, 1_000_000_000n, -2n])(
   'Parquet import: the file has 2 rows, but its footer claims %p rows: bad_file',
   async (claimed) => {
@@ -108,40 +95,6 @@ test('Parquet import: 50,000 rows in one row group: the file is read in slices o
     [50_000, 40_001, 10_000],
   ]);
   expect(parts.flatMap(({ value }) => Array.from(value))).toEqual(columns[1]?.data);
-});
-
-test('Parquet import: 50,000 rows with 20 sensors each: the file is read in slices of 20,000 samples', async () => {
-  const sensors = Array.from({ length: 20 }, (_, index) => `s${index}`);
-  const parts = await partsOf(await write(columnsOf(50_000, sensors)));
-  expect(parts.map(({ lines }) => lines.length)).toEqual(new Array(50).fill(20_000));
-  expect(parts.at(-1)?.end).toBe(50_000);
-});
-
-test('Parquet import: 250,000 different texts in a page of each column: all are read', async () => {
-  const rows = 250_000;
-  const texts = (name: string) => ({
-    name,
-    data: Array.from({ length: rows }, (_, row) => `${name}-${row}`.padEnd(40, 'x')),
-    type: 'STRING' as const,
-    encoding: 'PLAIN' as const,
-  });
-  const bytes = parquetWriteBuffer({
-    rowGroupSize: rows,
-    pageSize: 2 ** 24,
-    columnData: [
-      { name: 'ts', data: Array.from({ length: rows }, (_, row) => row), type: 'DOUBLE' },
-      ...['device', 'sensor', 'type', 'unit'].map(texts),
-      { name: 'value', data: new Array(rows).fill(1), type: 'DOUBLE' },
-    ],
-  });
-  const path = join(directory, 'texts.parquet');
-  writeFileSync(path, new Uint8Array(bytes));
-  const handle = await open(path);
-  let samples = 0;
-  for await (const { device } of readParquet(handle, { device: undefined, skip: 0 }))
-    samples += device.length;
-  await handle.close();
-  expect(samples).toBe(rows);
 });
 
 const HEADERS: Array<[claim: string, header: Partial<PageHeader>]> = [
@@ -321,20 +274,6 @@ test.each(LONG_PREFIXES)(
     });
   },
 );
-
-test('Parquet import: rows without a device, and a default device is set: these rows get the default device', async () => {
-  const bytes = parquetWriteBuffer({
-    columnData: [
-      { name: 'ts', data: [0, 1, 2], type: 'DOUBLE' },
-      { name: 'device', data: ['own', null, ''], type: 'STRING', nullable: true },
-      { name: 'sensor', data: ['s', 's', 's'], type: 'STRING' },
-      { name: 'value', data: [5, 6, 7], type: 'DOUBLE' },
-    ],
-  });
-  const path = join(directory, 'devices.parquet');
-  writeFileSync(path, new Uint8Array(bytes));
-  expect((await partsOf(path)).flatMap(({ device }) => Array.from(device))).toEqual(['own', 'd', 'd']);
-});
 
 test('Parquet import: sensor names in DELTA_BYTE_ARRAY, one of them null: every name is read exactly', async () => {
   const data = ['temperature-1', null, 'temperature-2', 'temperature-20'];

@@ -117,15 +117,6 @@ test('Import command: name of the file begins with a hyphen: the printed command
   expect(wordsOf(command).slice(3, 5)).toEqual(['--', './--x.csv']);
 });
 
-test.each(['a\u001b[2J.csv', 'a\nb.csv'])(
-  'Import command: %j: no command is printed, because its printed name would be that of another file',
-  (path) => {
-    const proposal = proposeOptions(Buffer.from(GERMAN), FILE);
-    const lines = proposalLines(proposal, { path, given: { device: 'd' }, zone: 'UTC' });
-    expect(lines.filter((line) => line.includes('npm run import'))).toEqual([]);
-  },
-);
-
 test('Import command: flags answer all that the first lines show: nothing is proposed', () => {
   const proposal = proposeOptions(Buffer.from(GERMAN), FILE);
   const given = { ...proposal.options, zone: 'UTC', device: 'd' };

@@ -82,12 +82,3 @@ test.each([
     message: expect.stringContaining(message),
   });
 });
-
-test('CSV import: several rows of a sensor have one time: one is stored, and the others are counted as merged, with their lines', async () => {
-  const { progress, mergedLines } = await dryRun('ts,a,b\n1,5,5\n1,3,\n2,1,1\n1,5,\n', { device: 'd' });
-  expect(progress).toMatchObject({ samples: 4, merged: 2, refused: 0 });
-  expect(mergedLines).toEqual([
-    { line: 3, same_as: 2 },
-    { line: 5, same_as: 2 },
-  ]);
-});

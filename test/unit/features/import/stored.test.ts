@@ -5,11 +5,9 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { destinationOf, importParquet, importStream } from '../../../../api/features/import/files.ts';
 import { encodeParquet, listSensors, readSensors } from '../../../../api/features/shared/columns/index.ts';
-import { csvCell } from '../../../../api/features/shared/files/answers.ts';
 import { createReading } from '../../../../api/history/reading/index.ts';
 import { isName } from '../../../../schema/ids.ts';
 import { useDirectory } from '../../../support/directory.ts';
-import { dryRun } from '../../../support/features/import/dry-run.ts';
 import { type MemoryPipeline, startMemoryPipeline } from '../../../support/system/memory-pipeline.ts';
 
 const NOW = Date.UTC(2026, 10, 28, 12);
@@ -56,14 +54,6 @@ test.each([
   expect(await isRegistered('ghost')).toBe(false);
 });
 
-test('Import: only one sensor of a device has a good sample: the other one is not registered, and type, unit and site are kept', async () => {
-  const csv = `ts,device,sensor,value,unit,site\n${AT},half,bad,warm,V,Hall A\n${AT},half,good,5,Cel,Hall A\n${AT},half,good,3,Cel,Hall A\n`;
-  expect(await store(csv)).toMatchObject({ samples: 1, merged: 1, refused: 1 });
-  expect(await pipeline.samples('half', 'good', BEGIN)).toEqual([[BEGIN, 5]]);
-  const sensors = await pipeline.store.devices.sensors(pipeline.keyOf('half'));
-  expect(sensors).toMatchObject([{ name: 'good', unit: 'Cel', site: 'Hall A' }]);
-});
-
 test('Import: a file names a new sensor by its name and by its id: both rows are samples of this sensor', async () => {
   const { id } = pipeline.keyOf('twin');
   const csv = `ts,device,sensor,value\n${BEGIN},twin,s,1\n${BEGIN + 1},${id},s,2\n`;
@@ -85,53 +75,6 @@ const hostile = fc
       .map((chars) => chars.join('')),
   )
   .filter(isName);
-const COLUMNS = ['ts', 'device', 'sensor', 'unit', 'value', 'type', 'site', 'device_id', 'sensor_id'];
-
-test('Import of a table of latest values: hostile names of device, sensor, unit, type and site: the file gives the same names', async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(fc.tuple(hostile, hostile, hostile, hostile, hostile), { minLength: 1, maxLength: 5 }),
-      async (rows) => {
-        const table = rows.map(([device, sensor, unit, type, site]) => [
-          AT,
-          device,
-          sensor,
-          unit,
-          1.5,
-          type,
-          site,
-          'id',
-          'id',
-        ]);
-        const csv = [COLUMNS, ...table].map((row) => row.map(csvCell).join(',')).join('\n');
-        const { first, refused } = await dryRun(csv);
-        expect(refused).toEqual([]);
-        expect(
-          first.map(({ device, sensor, unit, type, site }) => [device, sensor, unit, type, site]),
-        ).toEqual(rows);
-      },
-    ),
-    { numRuns: 300 },
-  );
-});
-
-test('Import of a table of latest values: a sensor without a sample: its row is skipped', async () => {
-  const csv = `${COLUMNS}\n,d,s,,,,,id,id\n${AT},d,t,,1,,,id,id\n`;
-  expect(await dryRun(csv)).toMatchObject({ refused: [], progress: { rows: 2, samples: 1 } });
-});
-
-test('Import of an export of one sensor: device and sensor are named by options: the samples belong to this sensor', async () => {
-  expect(await store(`ts,value\n${AT},1.5\n`, { device: 'one', sensor: 'temp' })).toMatchObject({
-    samples: 1,
-    refused: 0,
-  });
-  const ndjson = `{"ts":"${new Date(BEGIN + 1).toISOString()}","value":-0}\n`;
-  await store(ndjson, { format: 'ndjson', device: 'one', sensor: 'temp' });
-  expect(await pipeline.samples('one', 'temp', BEGIN)).toEqual([
-    [BEGIN, 1.5],
-    [BEGIN + 1, -0],
-  ]);
-});
 
 const directory = useDirectory('round-trip');
 

@@ -109,17 +109,6 @@ test('CSV import: two columns have the same name: bad_file, because one column w
   });
 });
 
-test('CSV import: columns without a name, as spreadsheets append them: no sensors are imported from them', async () => {
-  expect(await rowsOf(readCsv, 'ts,a,,\n1,2,,\n2,3\n3,4,,,\n', 'd')).toEqual({
-    samples: [
-      [2, 'd', 'a', '1', '2', null],
-      [3, 'd', 'a', '2', '3', null],
-    ],
-    malformed: [{ line: 4, rule: 'must not have more than 4 cells' }],
-    end: 3,
-  });
-});
-
 test('Import: more than 2000 columns: a CSV file is bad_file, an NDJSON line is refused', async () => {
   const names = Array.from({ length: 2000 }, (_, index) => `s${index}`);
   await expect(rowsOf(readCsv, `ts,${names}\n1,2\n`, 'd')).rejects.toMatchObject({ code: 'bad_file' });
@@ -152,16 +141,6 @@ test('NDJSON import: byte order mark, NaN and -inf: every value of every line is
     malformed: [],
     end: 2,
   });
-});
-
-test('NDJSON import: device 0 is kept, and a line without a device gets the default device', async () => {
-  const lines = '{"ts":1,"device":0,"a":1}\n{"ts":2,"a":2}\n{"ts":3,"device":"","a":3}';
-  const { samples } = await rowsOf(readNdjson, lines, 'd');
-  expect(samples.map(([line, device]) => [line, device])).toEqual([
-    [1, 0],
-    [2, 'd'],
-    [3, 'd'],
-  ]);
 });
 
 test('NDJSON import: 12,001 lines, more than one batch: all lines are read', async () => {

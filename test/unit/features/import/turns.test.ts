@@ -1,19 +1,8 @@
-import { writeFileSync } from 'node:fs';
-import { open } from 'node:fs/promises';
-import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
-import {
-  type Imported,
-  type ImportOptions,
-  importParquet,
-  importStream,
-} from '../../../../api/features/import/files.ts';
-import { useDirectory } from '../../../support/directory.ts';
+import { type ImportOptions, importStream } from '../../../../api/features/import/files.ts';
 import { longestTurn, MAX_TURN_MS } from '../../../support/event-loop.ts';
-import { constantRows, IMPORT_INPUTS } from '../../../support/hostile-inputs.ts';
-
-const directory = useDirectory('turns');
+import { IMPORT_INPUTS } from '../../../support/hostile-inputs.ts';
 
 /** Registers every name, and stores nothing. */
 const ingest = {
@@ -49,22 +38,5 @@ async function* piecesOf(body: string | Uint8Array) {
 test.each(IMPORT_INPUTS)('Import of %s: no turn of the event loop over 100 ms', async (_, type, body) => {
   const format = type === 'text/csv' ? 'csv' : 'ndjson';
   const turn = await longestTurn(() => importStream(ingest, { source: piecesOf(body), format }, OPTIONS));
-  expect(turn).toBeLessThan(MAX_TURN_MS);
-});
-
-test('Import of Parquet: one million equal rows in one row group: no turn of the event loop over 100 ms', async () => {
-  const path = join(directory, 'constant.parquet');
-  writeFileSync(path, constantRows(1_000_000));
-  let progress: Imported['progress'] | undefined;
-  const turn = await longestTurn(async () => {
-    const file = await open(path);
-    try {
-      ({ progress } = await importParquet(ingest, file, OPTIONS));
-    } finally {
-      await file.close();
-    }
-  });
-  // `longestTurn` drops errors.
-  expect(progress).toEqual({ rows: 1_000_000, samples: 1, merged: 999_999, refused: 0 });
   expect(turn).toBeLessThan(MAX_TURN_MS);
 });

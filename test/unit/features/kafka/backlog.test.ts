@@ -18,9 +18,3 @@ test('Streaming backlog: topics are behind in some shards: hours of the slowest 
     { topic: 'alarms', hours: 3, shards: 2 },
   ]);
 });
-
-test('Streaming backlog: an hour closes in 1 ms: this hour is not counted as backlog yet', () => {
-  const shards = [{ until: HOUR, topics: new Map() }];
-  expect(backlogOf(shards, closingOf(HOUR) - 1)[0]?.hours).toBe(0);
-  expect(backlogOf(shards, closingOf(HOUR))[0]?.hours).toBe(1);
-});

@@ -9,18 +9,6 @@ function offer(queue: ByteQueue<{ size: number; committedAt: number }>, bytes: n
   return fits;
 }
 
-test('Kafka byte queue: the queue is full: a block is refused until bytes are released', () => {
-  const queue = new ByteQueue(3000);
-  expect([offer(queue, 1000), offer(queue, 1000), offer(queue, 1000)]).toEqual([true, true, false]);
-  const taken = queue.take(10_000);
-  expect(taken).toHaveLength(2);
-  // Items that are being sent still occupy their bytes.
-  expect(offer(queue, 1000)).toBe(false);
-  queue.release(taken);
-  expect(queue.bytes).toBe(0);
-  expect(offer(queue, 1000)).toBe(true);
-});
-
 test('Kafka byte queue: take(limit) returns blocks in order, up to the limit, but at least one', () => {
   const queue = new ByteQueue(1e6);
   for (const bytes of [500, 400, 300, 2000]) offer(queue, bytes);
@@ -63,16 +51,6 @@ test('Kafka byte queue: the queue is empty: untilFilled() ends with the next blo
   ending.abort();
   await ended;
   expect(queue.length).toBe(0);
-});
-
-test('Kafka byte queue: bytes of three blocks are reserved at once: all bytes are free after the blocks are released', () => {
-  const queue = new ByteQueue(1e6);
-  for (let round = 0; round < 3; round++) {
-    expect(queue.reserve(300, 3)).toBe(true);
-    for (let block = 0; block < 3; block++) queue.push({ size: 100, committedAt: 0 });
-    queue.release(queue.take(1000));
-  }
-  expect(queue.bytes).toBe(0);
 });
 
 test('Kafka byte queue: the first block was sent, a second one waits: the queue does not keep the first block in memory', async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { createEncoder } from '../../../../api/features/kafka/encoder.ts';
 import {
   type Identity,
@@ -8,17 +8,11 @@ import {
 } from '../../../../schema/ids.ts';
 import { packBlock } from '../../../../schema/packed/block.ts';
 import { digestOf } from '../../../../schema/packed/pack.ts';
-import {
-  compareTopic,
-  findDisorder,
-  type Streamed,
-  TopicContents,
-} from '../../../../simulator/verify/topic.ts';
+import { compareTopic, findDisorder, TopicContents } from '../../../../simulator/verify/topic.ts';
 import { useCleanUps } from '../../../support/clean-ups.ts';
 import {
   createLedgerCase,
   expectFindings,
-  findingsOf,
   HOUR_MS,
   type Samples,
   START,
@@ -66,353 +60,183 @@ const watermark = (shard: number, shards: number, until: number, ofBatches?: num
   ),
 });
 
-describe('Contents of Kafka: batches', () => {
-  test.each(['packed', 'json'] as const)(
-    'Samples read from Kafka: format %s: grouped by sensor, with number and source of their records',
-    (format) => {
-      const contents = new TopicContents();
-      const records = [
-        recordOf({ pulse: [[START, 60]], heat: [[START, 38.5]] }, { format }),
-        recordOf(
-          {
-            pulse: [
-              [START + 1, 61],
-              [START + 2, 62],
-            ],
-          },
-          { format, source: 'completion' },
-        ),
-      ];
-      expect(records.map((record) => contents.addBatch(record))).toEqual([1, 2]);
-      expect([...contents.topic.keys()]).toEqual([device.id]);
-      const sensors = contents.topic.get(device.id);
-      expect(sensors?.get(sensorOf('pulse').id)).toEqual({
-        times: [START, START + 1, START + 2],
-        values: [60, 61, 62],
-        records: [1, 2, 2],
-        hot: [true, false, false],
-      });
-      expect(sensors?.get(sensorOf('heat').id)).toEqual({
-        times: [START],
-        values: [38.5],
-        records: [1],
-        hot: [true],
-      });
+test.each(['packed', 'json'] as const)(
+  'Samples read from Kafka: format %s: grouped by sensor, with number and source of their records',
+  (format) => {
+    const contents = new TopicContents();
+    const records = [
+      recordOf({ pulse: [[START, 60]], heat: [[START, 38.5]] }, { format }),
+      recordOf(
+        {
+          pulse: [
+            [START + 1, 61],
+            [START + 2, 62],
+          ],
+        },
+        { format, source: 'completion' },
+      ),
+    ];
+    expect(records.map((record) => contents.addBatch(record))).toEqual([1, 2]);
+    expect([...contents.topic.keys()]).toEqual([device.id]);
+    const sensors = contents.topic.get(device.id);
+    expect(sensors?.get(sensorOf('pulse').id)).toEqual({
+      times: [START, START + 1, START + 2],
+      values: [60, 61, 62],
+      records: [1, 2, 2],
+      hot: [true, false, false],
+    });
+    expect(sensors?.get(sensorOf('heat').id)).toEqual({
+      times: [START],
+      values: [38.5],
+      records: [1],
+      hot: [true],
+    });
+  },
+);
+
+function untilOf(...records: ReturnType<typeof watermark>[]) {
+  const contents = new TopicContents();
+  for (const record of records) contents.addWatermark(record);
+  return contents.until;
+}
+
+test('Watermark in Kafka: one of two shards has no watermark: the result is null', () => {
+  expect(untilOf(watermark(0, 2, START))).toBeNull();
+});
+
+test('Watermark in Kafka: the watermark has a separate time for the batches topic: this time is the result', () => {
+  expect(untilOf(watermark(0, 1, START, START + 7))).toBe(START + 7);
+});
+
+// A sample is a character, the millisecond after START, or with an apostrophe that of the next hour, and a number: of its record or
+// message. "-" before it: the record is one of the completion. "@" is the millisecond before START.
+const parse = (samples: string) =>
+  samples.split(' ').flatMap((text) => {
+    const [, late, character = '', hour, number] = /^(-?)([@A-C])('?)(\d)$/.exec(text) ?? [];
+    const ts = START + character.charCodeAt(0) - 'A'.charCodeAt(0) + (hour ? HOUR_MS : 0);
+    return number ? [{ ts, number: Number(number), hot: !late }] : [];
+  });
+const IN_ORDER = 'A1 B2 C3';
+
+test.each([
+  ['no record is streamed', '', IN_ORDER, null],
+  ['one record per message, in order', 'A1 B2 C3', IN_ORDER, null],
+  ['the record of the second message before that of the first', 'B1 A2', IN_ORDER, 'A'],
+  ['the record of the third message before that of the second', 'A1 C2 B3', IN_ORDER, 'B'],
+  ['one record has all messages in any order', 'C1 A1 B1', IN_ORDER, null],
+  ['a record of two messages, then one of an earlier message', 'B1 C1 A2', IN_ORDER, 'A'],
+  ['a later record has two messages in any order', 'A1 C2 B2', IN_ORDER, null],
+  ['a record is repeated', 'A1 B2 A3', IN_ORDER, null],
+  ['a late record of the completion', 'B1 -A2', IN_ORDER, null],
+  ['a late record of the completion, then a late hot record', 'B1 -A2 A3', IN_ORDER, 'A'],
+  ['a sample that is not in the ledger', 'C1 @2', IN_ORDER, null],
+  ['a sample is sent again later: its first message counts', 'B1 A2', `${IN_ORDER} A4`, 'A'],
+  [
+    'the ledger lists the later message of a sample first: the earlier message counts',
+    'B1 A2',
+    'A4 B2 A1',
+    'A',
+  ],
+  [
+    'a time was sent by a later and by an earlier message, and the records are in order',
+    'A1 B2',
+    'A9 A1 B2',
+    null,
+  ],
+  ['records of different hours are in reverse order', "A'1 A2", "A1 A'2", null],
+  ['records that alternate between hours', "A1 A'2 B3", "A1 A'3 B2", null],
+  ['two samples of one message in two records', 'A1 B2', 'A1 B1', null],
+])('Order of Kafka records: %s: the first sample out of order, or null', (_, records, messages, expected) => {
+  const streamed = parse(records);
+  const sent = parse(messages);
+  const found = findDisorder(
+    {
+      times: streamed.map(({ ts }) => ts),
+      values: streamed.map(() => 1),
+      records: streamed.map(({ number }) => number),
+      hot: streamed.map(({ hot }) => hot),
+    },
+    {
+      times: sent.map(({ ts }) => ts),
+      values: sent.map(() => 1),
+      messages: sent.map(({ number }) => number),
     },
   );
+  expect(found).toBe(expected && parse(`${expected}0`)[0]?.ts);
 });
 
-describe('Contents of Kafka: watermark', () => {
-  function untilOf(...records: ReturnType<typeof watermark>[]) {
-    const contents = new TopicContents();
-    for (const record of records) contents.addWatermark(record);
-    return contents.until;
+/** Creates a ledger, and the Kafka records of its messages. */
+function createCase() {
+  const fleet = createLedgerCase(afterwards);
+  const contents = new TopicContents();
+  for (const at of [START, START + 1000, START + 2000]) {
+    fleet.send('collar', 'pulse', [[at, 60]]);
+    fleet.send('collar', 'heat', [[at, 38.5]]);
+    contents.addBatch(recordOf({ pulse: [[at, 60]], heat: [[at, 38.5]] }));
   }
-
-  test('Watermark in Kafka: no shard has a watermark: the result is null', () => {
-    expect(untilOf()).toBeNull();
-  });
-
-  test('Watermark in Kafka: one of two shards has no watermark: the result is null', () => {
-    expect(untilOf(watermark(0, 2, START))).toBeNull();
-  });
-
-  test('Watermark in Kafka: each shard has a watermark: the result is the oldest of the newest watermarks of the shards', () => {
-    const [old, first, second] = [watermark(0, 2, 1), watermark(0, 2, START + 2), watermark(1, 2, START)];
-    expect(untilOf(old, first, second)).toBe(START);
-  });
-
-  test('Watermark in Kafka: the watermark has a separate time for the batches topic: this time is the result', () => {
-    expect(untilOf(watermark(0, 1, START, START + 7))).toBe(START + 7);
-  });
-});
-
-describe('Order of records', () => {
-  const streamedOf = (samples: Array<[ts: number, record: number, hot?: boolean]>): Streamed => ({
-    times: samples.map(([ts]) => ts),
-    values: samples.map(() => 1),
-    records: samples.map(([, record]) => record),
-    hot: samples.map(([, , hot = true]) => hot),
-  });
-  const sentOf = (samples: Array<[ts: number, message: number]>) => ({
-    times: samples.map(([ts]) => ts),
-    values: samples.map(() => 1),
-    messages: samples.map(([, message]) => message),
-  });
-  const [A, B, C] = [START, START + 1, START + 2];
-  const IN_ORDER: Array<[number, number]> = [
-    [A, 1],
-    [B, 2],
-    [C, 3],
-  ];
-
-  test.each([
-    ['no record is streamed', [], IN_ORDER, null],
-    [
-      'one record per message, in order',
-      [
-        [A, 1],
-        [B, 2],
-        [C, 3],
-      ],
-      IN_ORDER,
-      null,
-    ],
-    [
-      'the record of the second message before that of the first',
-      [
-        [B, 1],
-        [A, 2],
-      ],
-      IN_ORDER,
-      A,
-    ],
-    [
-      'the record of the third message before that of the second',
-      [
-        [A, 1],
-        [C, 2],
-        [B, 3],
-      ],
-      IN_ORDER,
-      B,
-    ],
-    [
-      'one record has all messages in any order',
-      [
-        [C, 1],
-        [A, 1],
-        [B, 1],
-      ],
-      IN_ORDER,
-      null,
-    ],
-    [
-      'a record of two messages, then one of an earlier message',
-      [
-        [B, 1],
-        [C, 1],
-        [A, 2],
-      ],
-      IN_ORDER,
-      A,
-    ],
-    [
-      'a later record has two messages in any order',
-      [
-        [A, 1],
-        [C, 2],
-        [B, 2],
-      ],
-      IN_ORDER,
-      null,
-    ],
-    [
-      'a record is repeated',
-      [
-        [A, 1],
-        [B, 2],
-        [A, 3],
-      ],
-      IN_ORDER,
-      null,
-    ],
-    [
-      'a late record of the completion',
-      [
-        [B, 1],
-        [A, 2, false],
-      ],
-      IN_ORDER,
-      null,
-    ],
-    [
-      'a late record of the completion, then a late hot record',
-      [
-        [B, 1],
-        [A, 2, false],
-        [A, 3],
-      ],
-      IN_ORDER,
-      A,
-    ],
-    [
-      'a sample that is not in the ledger',
-      [
-        [C, 1],
-        [A - 1, 2],
-      ],
-      IN_ORDER,
-      null,
-    ],
-    [
-      'a sample is sent again later: its first message counts',
-      [
-        [B, 1],
-        [A, 2],
-      ],
-      [...IN_ORDER, [A, 4]],
-      A,
-    ],
-    [
-      'the ledger lists the later message of a sample first: the earlier message counts',
-      [
-        [B, 1],
-        [A, 2],
-      ],
-      [
-        [A, 4],
-        [B, 2],
-        [A, 1],
-      ],
-      A,
-    ],
-    [
-      'a time was sent by a later and by an earlier message, and the records are in order',
-      [
-        [A, 1],
-        [B, 2],
-      ],
-      [
-        [A, 9],
-        [A, 1],
-        [B, 2],
-      ],
-      null,
-    ],
-    [
-      'records of different hours are in reverse order',
-      [
-        [A + HOUR_MS, 1],
-        [A, 2],
-      ],
-      [
-        [A, 1],
-        [A + HOUR_MS, 2],
-      ],
-      null,
-    ],
-    [
-      'records that alternate between hours',
-      [
-        [A, 1],
-        [A + HOUR_MS, 2],
-        [B, 3],
-      ],
-      [
-        [A, 1],
-        [A + HOUR_MS, 3],
-        [B, 2],
-      ],
-      null,
-    ],
-    [
-      'two samples of one message in two records',
-      [
-        [A, 1],
-        [B, 2],
-      ],
-      [
-        [A, 1],
-        [B, 1],
-      ],
-      null,
-    ],
-  ] as Array<[string, Array<[number, number, boolean?]>, Array<[number, number]>, number | null]>)(
-    'Order of Kafka records: %s: the first sample out of order, or null',
-    (_, streamed, sent, expected) => {
-      expect(findDisorder(streamedOf(streamed), sentOf(sent))).toBe(expected);
+  return {
+    fleet,
+    contents,
+    compare(options: Partial<Parameters<typeof compareTopic>[0]> = {}) {
+      fleet.open();
+      const { ledgerPath } = fleet;
+      return compareTopic({ ledgerPath, topic: contents.topic, range: { to: START + 3000 }, ...options });
     },
-  );
+  };
+}
+
+test('Comparison with Kafka: ledger and topic agree: all messages and samples are counted', async () => {
+  expect(await createCase().compare()).toMatchObject({
+    agree: true,
+    messages: 6,
+    devices: 1,
+    acknowledged: 6,
+    stored: 6,
+    range: { from: START, to: START + 3000 },
+  });
 });
 
-describe('Comparison with Kafka', () => {
-  /** Creates a ledger, and the Kafka records of its messages. */
-  function createCase() {
-    const fleet = createLedgerCase(afterwards);
-    const contents = new TopicContents();
-    for (const at of [START, START + 1000, START + 2000]) {
-      fleet.send('collar', 'pulse', [[at, 60]]);
-      fleet.send('collar', 'heat', [[at, 38.5]]);
-      contents.addBatch(recordOf({ pulse: [[at, 60]], heat: [[at, 38.5]] }));
-    }
-    return {
-      fleet,
-      contents,
-      compare(options: Partial<Parameters<typeof compareTopic>[0]> = {}) {
-        fleet.open();
-        const { ledgerPath } = fleet;
-        return compareTopic({ ledgerPath, topic: contents.topic, range: { to: START + 3000 }, ...options });
-      },
-    };
-  }
+test('Comparison with Kafka: the ledger is read in parts: the result equals that of one part', async () => {
+  const whole = await createCase().compare();
+  const { fleet, compare } = createCase();
+  fleet.send('other', 'pulse', [[START, 1]], { acknowledged: false });
+  expect(await compare({ partBytes: 1 })).toEqual({ ...whole, devices: 2, messages: 7 });
+});
 
-  test('Comparison with Kafka: ledger and topic agree: all messages and samples are counted', async () => {
-    expect(await createCase().compare()).toMatchObject({
-      agree: true,
-      messages: 6,
-      devices: 1,
-      acknowledged: 6,
-      stored: 6,
-      range: { from: START, to: START + 3000 },
-    });
-  });
+test('Comparison with Kafka: the topic has no record of a device: all its samples are missing', async () => {
+  const { compare } = createCase();
+  const result = await compare({ topic: new Map() });
+  expectFindings(result, { missing: 6 });
+  expect(result).toMatchObject({ acknowledged: 6, stored: 0 });
+});
 
-  test('Comparison with Kafka: the ledger is read in parts: the result equals that of one part', async () => {
-    const whole = await createCase().compare();
-    const { fleet, compare } = createCase();
-    fleet.send('other', 'pulse', [[START, 1]], { acknowledged: false });
-    expect(await compare({ partBytes: 1 })).toEqual({ ...whole, devices: 2, messages: 7 });
-  });
+test('Comparison with Kafka: a record has a sample that is not in the ledger: reported as unknown', async () => {
+  const { contents, compare } = createCase();
+  contents.addBatch(recordOf({ pulse: [[START + 1, 60]] }));
+  expectFindings(await compare(), { unknown: 1 });
+});
 
-  test('Comparison with Kafka: samples outside the time range: not counted', async () => {
-    const range = { from: START + 1, to: START + 2000 };
-    expect(await createCase().compare({ range })).toMatchObject({ range, acknowledged: 2, stored: 2 });
-  });
+test('Comparison with Kafka: the record of an earlier message comes after that of a later one: reported as disorder', async () => {
+  const { fleet, contents, compare } = createCase();
+  fleet.send('collar', 'pulse', [[START + 10, 1]]);
+  fleet.send('collar', 'pulse', [[START + 20, 2]]);
+  contents.addBatch(recordOf({ pulse: [[START + 20, 2]] }));
+  contents.addBatch(recordOf({ pulse: [[START + 10, 1]] }));
+  const result = await compare();
+  expectFindings(result, { disorder: 1 });
+  expect(result.found.disorder.first).toEqual([
+    {
+      device: 'collar',
+      sensor: 'pulse',
+      ts: START + 10,
+      message: 'its record comes after one of a later message',
+    },
+  ]);
+});
 
-  test('Comparison with Kafka: the topic has no record of a device: all its samples are missing', async () => {
-    const { compare } = createCase();
-    const result = await compare({ topic: new Map() });
-    expectFindings(result, { missing: 6 });
-    expect(result).toMatchObject({ acknowledged: 6, stored: 0 });
-  });
-
-  test('Comparison with Kafka: the topic has no samples of a sensor: its samples are missing', async () => {
-    const { contents, compare } = createCase();
-    contents.topic.get(device.id)?.delete(sensorOf('heat').id);
-    expect(findingsOf(await compare())).toEqual({
-      missing: { count: 3, first: [0, 1000, 2000].map((ms) => `collar/heat ${START + ms}`) },
-    });
-  });
-
-  test('Comparison with Kafka: a record has a sample that is not in the ledger: reported as unknown', async () => {
-    const { contents, compare } = createCase();
-    contents.addBatch(recordOf({ pulse: [[START + 1, 60]] }));
-    expectFindings(await compare(), { unknown: 1 });
-  });
-
-  test('Comparison with Kafka: the record of an earlier message comes after that of a later one: reported as disorder', async () => {
-    const { fleet, contents, compare } = createCase();
-    fleet.send('collar', 'pulse', [[START + 10, 1]]);
-    fleet.send('collar', 'pulse', [[START + 20, 2]]);
-    contents.addBatch(recordOf({ pulse: [[START + 20, 2]] }));
-    contents.addBatch(recordOf({ pulse: [[START + 10, 1]] }));
-    const result = await compare();
-    expectFindings(result, { disorder: 1 });
-    expect(result.found.disorder.first).toEqual([
-      {
-        device: 'collar',
-        sensor: 'pulse',
-        ts: START + 10,
-        message: 'its record comes after one of a later message',
-      },
-    ]);
-  });
-
-  test('Comparison with Kafka: a device or sensor name in the ledger is too long: its samples are missing', async () => {
-    const { fleet, compare } = createCase();
-    fleet.send('x'.repeat(129), 'pulse', [[START, 1]], { stored: false });
-    fleet.send('collar', 'x'.repeat(129), [[START, 1]], { stored: false });
-    expectFindings(await compare(), { missing: 2 });
-  });
+test('Comparison with Kafka: a device or sensor name in the ledger is too long: its samples are missing', async () => {
+  const { fleet, compare } = createCase();
+  fleet.send('x'.repeat(129), 'pulse', [[START, 1]], { stored: false });
+  fleet.send('collar', 'x'.repeat(129), [[START, 1]], { stored: false });
+  expectFindings(await compare(), { missing: 2 });
 });

@@ -146,14 +146,6 @@ test('Kafka completion of an hour: Kafka refuses the topic of watermarks: other 
   expect(sent.slice(2)).toEqual(['watermark']);
 });
 
-test('Kafka completion of an hour: all blocks of a device were sent before: its latest values are sent again', async () => {
-  const { completion, sent, topics } = createOver([block(1), block(2)], { noted: [1, 2], sendsLatest: true });
-  topics.set('latest', HOUR);
-  await completion.completeDue();
-  expect(sent).toEqual(['latest', 'watermark']);
-  expect(topics.get('latest')).toBe(HOUR + HOUR_MS);
-});
-
 test('Kafka completion of an hour: a device has late messages for several hours: its latest values are sent once', async () => {
   const { completion, sent, topics } = createOver([block(1), block(2)], {
     noted: [1, 2],

@@ -8,7 +8,7 @@ import {
   identifySensor,
   type SensorIdentity,
 } from '../../../../schema/ids.ts';
-import { type AvroRecord, crc64, decodeAvro, encodeAvro } from '../../../../schema/kafka/avro.ts';
+import { crc64 } from '../../../../schema/kafka/avro.ts';
 import { decodeBatch, decodeWatermark } from '../../../../schema/kafka/decoder.ts';
 import { packBlock } from '../../../../schema/packed/block.ts';
 import { digestOf } from '../../../../schema/packed/pack.ts';
@@ -62,69 +62,6 @@ test.each([
   },
 );
 
-test('Kafka format json: a device name has quotes: the record is valid JSON', () => {
-  const [record] = createEncoder({ format: 'json', explode: false })(block, names);
-  expect(JSON.parse(String(record))).toMatchObject({
-    kind: 'batch',
-    device: 'pump "7"',
-    bucket: '2026-11-21T11:00:00.000Z',
-    committed_at: '2026-11-21T11:00:05.000Z',
-    digest: block.digest.toString('hex'),
-    late: false,
-  });
-});
-
-// The fingerprints come from fastavro 1.12: fingerprint(to_parsing_canonical_form(schema), 'CRC-64-AVRO').
-test.each([
-  ['batch', 'a69f339edcd509d6'],
-  ['sample', 'ac9755e151462529'],
-  ['latest', '52496a2cdcf273e0'],
-  ['event', 'b1bb2c698a7915d3'],
-  ['dead_letter', 'f3f54a3ba10465f2'],
-  ['alarm', '28a6d0cad2400a7d'],
-  ['watermark', '90b432b966d428a8'],
-])('Kafka format avro: schema %s: the fingerprint equals that of fastavro', (record, fingerprint) => {
-  const value = {
-    batch: { device_id: '', device: null, bucket: 0, digest: '', late: true, committed_at: 0, sensors: [] },
-    sample: { device_id: '', device: null, sensor_id: '', sensor: null, ts: 0, value: 0 },
-    latest: {
-      ...{ device_id: '', device: null, sensor_id: '', sensor: null, type: null, unit: null, site: null },
-      ...{ ts: 0, value: 0 },
-    },
-    event: { id: '', device_id: '', device: null, event: '', session: 0, ts: 0 },
-    dead_letter: {
-      ...{ id: '', ts: 0, device: null, topic: '', codes: {}, refused: null, content_type: null },
-      ...{ size: null, payload_base64: null },
-    },
-    alarm: {
-      ...{
-        id: '',
-        event: '',
-        alarm_id: '',
-        rule_id: '',
-        rule: '',
-        severity: '',
-        device_id: '',
-        device: null,
-      },
-      ...{
-        sensor_id: '',
-        sensor: null,
-        site: null,
-        started_at: 0,
-        opened_at: 0,
-        cleared_at: null,
-        peak: null,
-      },
-      ...{ state: '', seen_late: false, acknowledged_at: null, acknowledged_by: null, comment: null },
-    },
-    watermark: { shard: 0, shards: 1, until: 0, topics: {} },
-  }[record];
-  const bytes = encodeAvro(record as AvroRecord, value as object);
-  expect(bytes.toString('hex', 0, 10)).toBe(`c301${fingerprint}`);
-  expect(decodeAvro(bytes)).toEqual({ record, value });
-});
-
 // The fingerprints come from the tests of Apache Avro (share/test/data/schema-tests.txt).
 test.each([
   ['"null"', 7195948357588979594n],
@@ -140,10 +77,6 @@ test('Kafka format json: times near a change of their leading digits, in any ord
   const near = edges.flatMap((edge) => [edge + 1_000_000, edge, edge + 999_999, edge + 5]);
   const some = [...near, ...near.toReversed()];
   expect(some.map(timeText)).toEqual(some.map(String));
-});
-
-test('Kafka format avro: the fingerprint is unknown: decoding throws a RangeError', () => {
-  expect(() => decodeAvro(Buffer.alloc(20))).toThrow(RangeError);
 });
 
 test.each(['json', 'avro', 'packed'] as const)(

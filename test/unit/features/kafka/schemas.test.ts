@@ -49,20 +49,6 @@ test('Schema registry: it has no subjects yet: each topic registers its schema, 
   );
 });
 
-test('Schema registry: the schemas are already registered: they are looked up, and nothing is registered', async () => {
-  const registry = await startRegistry({ username: 'u', password: 'p' });
-  const settings = {
-    SCHEMA_REGISTRY_URL: registry.url,
-    SCHEMA_REGISTRY_USERNAME: 'u',
-    SCHEMA_REGISTRY_PASSWORD: 'p',
-  };
-  const first = await createSchemas(settings).schemas.loadAll();
-  registry.requests.length = 0;
-  const again = await createSchemas(settings).schemas.loadAll();
-  expect(again).toEqual(first.map((subject) => ({ ...subject, isNew: false })));
-  expect(registry.requests.some((request) => request.endsWith('/versions'))).toBe(false);
-});
-
 test.each([
   [
     'is incompatible',
@@ -86,12 +72,6 @@ test.each([
   },
 );
 
-test('Schema registry: user and password are missing: the error contains 401 Unauthorized', async () => {
-  const registry = await startRegistry({ username: 'u', password: 'p' });
-  const { schemas } = createSchemas({ SCHEMA_REGISTRY_URL: registry.url });
-  await expect(schemas.load('events')).rejects.toThrow('answers 401: Unauthorized');
-});
-
 test('Schema registry: the registry is unreachable: a topic waits with a warning, and continues when the registry answers', async () => {
   const gone = await startTestRegistry();
   await gone.stop();
@@ -102,16 +82,6 @@ test('Schema registry: the registry is unreachable: a topic waits with a warning
   await startRegistry({ port: Number(new URL(gone.url).port) });
   expect(await waiting).toBe(true);
   expect(schemas.headOf('event')).toEqual(Buffer.from([0, 0, 0, 0, 1]));
-});
-
-test('Schema registry: the process stops while the registry is unreachable: the wait of the topic ends', async () => {
-  const gone = await startTestRegistry();
-  await gone.stop();
-  const { schemas } = createSchemas({ SCHEMA_REGISTRY_URL: gone.url });
-  const stopping = new AbortController();
-  const waiting = schemas.wait('events', stopping.signal);
-  stopping.abort();
-  expect(await waiting).toBe(false);
 });
 
 test('Schema registry: no registry is configured: records begin with the fingerprint of their schema', async () => {

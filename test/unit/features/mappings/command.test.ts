@@ -53,14 +53,6 @@ test('Command mappings test: a valid message: prints device, values, times and u
   });
 });
 
-test('Command mappings test: a value is no number: printed as refused with its path, with exit code 1', () => {
-  const { code, lines, errors } = testMessage('farm/a/up', '{"v":"high","w":null}');
-  expect(code).toBe(1);
-  expect(lines).toContain('skipped  1: no numbers, or invalid numbers');
-  expect(lines.at(-1)).toMatch(/^refused {2}not_numeric {2}v: must be a number/);
-  expect(errors).toContain('would become a dead letter');
-});
-
 test.each([
   ['farm/a/config', '{}', 0, ['mapping  config', 'device   a', 'sensor   value, unit V, type voltage'], ''],
   [
@@ -84,18 +76,6 @@ test.each([
   const answer = testMessage(topic, payload);
   expect(answer).toMatchObject({ code, lines });
   expect(answer.errors).toContain(error);
-});
-
-test('Commands mappings list and show: print the presets, and the mappings of a file', () => {
-  expect(run(['list']).lines).toEqual(
-    expect.arrayContaining([
-      'chirpstack: ChirpStack 4',
-      '  application/+/device/{device}/event/up  chirpstack/uplink, values',
-      '  homeassistant/+/+/config  homeassistant/config, describes sensors',
-    ]),
-  );
-  expect(run(['list', file]).lines).toContain('  farm/{device}/up  farm, values');
-  expect(run(['show', 'shelly']).lines[0]).toMatch(/^# Shelly/);
 });
 
 test('Command mappings: wrong file, preset or option: exit code 78 or 2, and the reason is printed', () => {

@@ -47,13 +47,6 @@ test.each([
   expect(readTopic(topic, content)).toEqual(expected);
 });
 
-test('Mapping: topics living-room/lamp and living/room-lamp, names joined by a dash: the second is refused', () => {
-  for (const _ of [1, 2]) {
-    expect(readTopic('site/living-room/lamp', 1)).toEqual(['living-room-lamp/value 1']);
-    expect(readTopic('site/living/room-lamp', 2)).toEqual(['refused bad_id']);
-  }
-});
-
 test('Mapping: an element of each without a value: skipped and counted', () => {
   const content = JSON.stringify([{ n: 'a', v: 1 }, 7, { n: 'b' }]);
   expect(readMapped(mappings, 'each/d', Buffer.from(content), NOW)).toMatchObject({

@@ -49,13 +49,6 @@ test.each([...IDS, '12345678', ' 12 '])('Mapping: text %j, no setting: never a n
   expect(read('all/d', { v: text, t: 1 }).values).toEqual({ t: 1 });
 });
 
-test.each(IDS.filter((text) => !/^\d+e\d+$/.test(text)))(
-  'Mapping: text %j, numbers: text: no number in JSON, so refused',
-  (text) => {
-    expect(read('text/d', { v: text }).refused).toEqual(['not_numeric v']);
-  },
-);
-
 test.each([
   ['21.5', 21.5],
   [' 12 ', 12],
@@ -89,20 +82,6 @@ test.each([
   ],
 ])('Preset of mappings: topic %s, payload %j: numbers %j, refused %j', (topic, payload, values, refused) => {
   expect(read(topic, payload)).toMatchObject({ values, refused });
-});
-
-test('Mapping: a listed name in upper case: its text is a number', () => {
-  expect(read('all/d', { OutdoorTEMP: '21.5' })).toMatchObject({
-    values: { OutdoorTEMP: 21.5 },
-    refused: [],
-  });
-});
-
-test('Mapping: a number as a text that is not listed: the refusal names the option', () => {
-  const { refused } = readSamples(mappings, 'all/d', Buffer.from('{"weight":"1.5"}'));
-  expect(refused).toMatchObject([
-    { code: 'not_numeric', path: 'weight', rule: expect.stringContaining('numbers') },
-  ]);
 });
 
 test('Mappings: wrong members numbers: refused with their lines', () => {

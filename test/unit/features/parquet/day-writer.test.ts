@@ -68,20 +68,6 @@ test.each([
   expect(found).toEqual(stored.flatMap(({ labels, times }) => [...times].map((ts) => [labels.device, ts])));
 });
 
-test('Parquet day writer: no samples: the manifest lists no files', async () => {
-  expect(await openWriter().write(3, DAY, false)).toBe(false);
-  expect(readManifest()).toEqual({
-    kind: 'day',
-    day: '2026-11-21',
-    group: 3,
-    groups: 4,
-    settled: false,
-    rows: 0,
-    files: [],
-    replaced: [],
-  });
-});
-
 test('Parquet day writer: a day is written again without changes: its files remain, and no file is written twice', async () => {
   stored = [sensor('a', 25)];
   await openWriter(10).write(3, DAY, false);
@@ -115,22 +101,6 @@ test('Parquet day writer: samples were added: the manifest lists the new files, 
   expect(await writer.clean(3, DAY)).toBe(false);
   expect(listed()).toHaveLength(2);
   expect(readManifest()).toEqual({ ...changed, replaced: [] });
-});
-
-test('Parquet day writer: samples change and change back: the first file is listed again and not removed', async () => {
-  const writer = openWriter();
-  stored = [sensor('a', 5)];
-  await writer.write(3, DAY, false);
-  const { files } = readManifest();
-  stored = [sensor('a', 6)];
-  await writer.write(3, DAY, false);
-  stored = [sensor('a', 5)];
-  await writer.write(3, DAY, false);
-  expect(readManifest().files).toEqual(files);
-  now += HOUR;
-  await writer.clean(3, DAY);
-  expect(await readRows(files[0].path)).toHaveLength(5);
-  expect(readdirSync(join(directory, 'data/day=2026-11-21'))).toHaveLength(1);
 });
 
 test('Parquet day writer: a write fails half-way: the manifest keeps the old files, and no unfinished file is left', async () => {

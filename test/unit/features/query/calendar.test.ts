@@ -1,12 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import {
-  calendarGrid,
-  mostCalendarBins,
-  NO_BINS,
-  wholeGrid,
-} from '../../../../api/features/query/calendar.ts';
+import { calendarGrid, mostCalendarBins, wholeGrid } from '../../../../api/features/query/calendar.ts';
 import { Bins } from '../../../../api/history/reading/bins.ts';
-import { type Grid, uniformGrid } from '../../../../api/history/reading/grid.ts';
+import type { Grid } from '../../../../api/history/reading/grid.ts';
 import { isZone } from '../../../../common/zones.ts';
 
 const HOUR = 3_600_000;
@@ -16,75 +11,67 @@ const DAY = 24 * HOUR;
 const edgesOf = ({ length, startOf }: Grid): string[] =>
   Array.from({ length: length + 1 }, (_, index) => new Date(startOf(index)).toISOString());
 
-describe('Calendar', () => {
-  test('Calendar bins: days of the two clock changes in Berlin: one bin has 23 hours, the other 25', () => {
-    const spring = calendarGrid(
-      { from: Date.UTC(2026, 2, 28), to: Date.UTC(2026, 2, 30) },
-      'day',
-      'Europe/Berlin',
-    );
-    expect(edgesOf(spring)).toEqual([
-      '2026-03-27T23:00:00.000Z',
-      '2026-03-28T23:00:00.000Z',
-      '2026-03-29T22:00:00.000Z',
-      '2026-03-30T22:00:00.000Z',
-    ]);
-    const autumn = calendarGrid(
-      { from: Date.UTC(2026, 9, 25), to: Date.UTC(2026, 9, 26) },
-      'day',
-      'Europe/Berlin',
-    );
-    expect(edgesOf(autumn)).toEqual([
-      '2026-10-24T22:00:00.000Z',
-      '2026-10-25T23:00:00.000Z',
-      '2026-10-26T23:00:00.000Z',
-    ]);
-  });
-
-  test('Calendar bins: the clock skips midnight: the bin of the day begins at its first instant', () => {
-    // In Beirut the clock of 2026-03-29 begins at 01:00.
-    const range = { from: Date.UTC(2026, 2, 29, 12), to: Date.UTC(2026, 2, 29, 13) };
-    expect(edgesOf(calendarGrid(range, 'day', 'Asia/Beirut'))[0]).toBe('2026-03-28T22:00:00.000Z');
-  });
-
-  test('Calendar bins: weeks and months: weeks begin on Monday, months on the first day', () => {
-    const range = { from: Date.UTC(2026, 0, 31), to: Date.UTC(2026, 3, 1, 5) };
-    expect(edgesOf(calendarGrid(range, 'month', 'America/New_York'))).toEqual([
-      '2026-01-01T05:00:00.000Z',
-      '2026-02-01T05:00:00.000Z',
-      '2026-03-01T05:00:00.000Z',
-      '2026-04-01T04:00:00.000Z',
-      '2026-05-01T04:00:00.000Z',
-    ]);
-    const week = { from: Date.UTC(2026, 10, 22), to: Date.UTC(2026, 10, 24) };
-    expect(edgesOf(calendarGrid(week, 'week', 'utc'))).toEqual([
-      '2026-11-16T00:00:00.000Z',
-      '2026-11-23T00:00:00.000Z',
-      '2026-11-30T00:00:00.000Z',
-    ]);
-  });
-
-  test.each(['day', 'week', 'month'] as const)(
-    'Calendar bins: unit %s: each instant falls into the bin that contains it',
-    (unit) => {
-      const range = { from: Date.UTC(2025, 5, 17, 3), to: Date.UTC(2026, 10, 3, 9) };
-      const grid = calendarGrid(range, unit, 'Europe/Berlin');
-      expect(grid.length).toBeLessThanOrEqual(mostCalendarBins(range, unit));
-      for (let step = 0; step < 3000; step++) {
-        const ts = range.from + ((step * 7_654_321_987) % (range.to - range.from));
-        const index = grid.indexOf(ts);
-        expect(ts >= grid.startOf(index) && ts < grid.startOf(index + 1)).toBe(true);
-      }
-      for (let index = 0; index < grid.length; index++) {
-        expect(grid.indexOf(grid.startOf(index))).toBe(index);
-        expect(grid.startOf(index + 1) - grid.startOf(index)).toBeGreaterThanOrEqual(grid.narrowest);
-      }
-    },
+test('Calendar bins: days of the two clock changes in Berlin: one bin has 23 hours, the other 25', () => {
+  const spring = calendarGrid(
+    { from: Date.UTC(2026, 2, 28), to: Date.UTC(2026, 2, 30) },
+    'day',
+    'Europe/Berlin',
   );
+  expect(edgesOf(spring)).toEqual([
+    '2026-03-27T23:00:00.000Z',
+    '2026-03-28T23:00:00.000Z',
+    '2026-03-29T22:00:00.000Z',
+    '2026-03-30T22:00:00.000Z',
+  ]);
+  const autumn = calendarGrid(
+    { from: Date.UTC(2026, 9, 25), to: Date.UTC(2026, 9, 26) },
+    'day',
+    'Europe/Berlin',
+  );
+  expect(edgesOf(autumn)).toEqual([
+    '2026-10-24T22:00:00.000Z',
+    '2026-10-25T23:00:00.000Z',
+    '2026-10-26T23:00:00.000Z',
+  ]);
+});
 
-  test('Time zone of calendar bins: only names of the IANA database are accepted', () => {
-    expect(['Europe/Berlin', 'UTC', 'Mars/Base', ''].map(isZone)).toEqual([true, true, false, false]);
-  });
+test('Calendar bins: weeks and months: weeks begin on Monday, months on the first day', () => {
+  const range = { from: Date.UTC(2026, 0, 31), to: Date.UTC(2026, 3, 1, 5) };
+  expect(edgesOf(calendarGrid(range, 'month', 'America/New_York'))).toEqual([
+    '2026-01-01T05:00:00.000Z',
+    '2026-02-01T05:00:00.000Z',
+    '2026-03-01T05:00:00.000Z',
+    '2026-04-01T04:00:00.000Z',
+    '2026-05-01T04:00:00.000Z',
+  ]);
+  const week = { from: Date.UTC(2026, 10, 22), to: Date.UTC(2026, 10, 24) };
+  expect(edgesOf(calendarGrid(week, 'week', 'utc'))).toEqual([
+    '2026-11-16T00:00:00.000Z',
+    '2026-11-23T00:00:00.000Z',
+    '2026-11-30T00:00:00.000Z',
+  ]);
+});
+
+test.each(['day', 'week', 'month'] as const)(
+  'Calendar bins: unit %s: each instant falls into the bin that contains it',
+  (unit) => {
+    const range = { from: Date.UTC(2025, 5, 17, 3), to: Date.UTC(2026, 10, 3, 9) };
+    const grid = calendarGrid(range, unit, 'Europe/Berlin');
+    expect(grid.length).toBeLessThanOrEqual(mostCalendarBins(range, unit));
+    for (let step = 0; step < 3000; step++) {
+      const ts = range.from + ((step * 7_654_321_987) % (range.to - range.from));
+      const index = grid.indexOf(ts);
+      expect(ts >= grid.startOf(index) && ts < grid.startOf(index + 1)).toBe(true);
+    }
+    for (let index = 0; index < grid.length; index++) {
+      expect(grid.indexOf(grid.startOf(index))).toBe(index);
+      expect(grid.startOf(index + 1) - grid.startOf(index)).toBeGreaterThanOrEqual(grid.narrowest);
+    }
+  },
+);
+
+test('Time zone of calendar bins: only names of the IANA database are accepted', () => {
+  expect(['Europe/Berlin', 'UTC', 'Mars/Base', ''].map(isZone)).toEqual([true, true, false, false]);
 });
 
 describe('Bins: aggregates of one bin', () => {
@@ -98,18 +85,6 @@ describe('Bins: aggregates of one bin', () => {
     bins.addHour(6 * HOUR, { count: 1, min: 7, max: 7, sum: 7, first: 7, last: 7 });
     const names = ['first', 'last', 'count', 'sum', 'avg', 'min', 'max'] as const;
     expect(names.flatMap((name) => bins.column(name))).toEqual([4, 9, 7, 36, 36 / 7, 1, 9]);
-  });
-
-  test('Bins: bins of two sensors are added: counts, sums and extremes are combined', () => {
-    const grid = uniformGrid(range, HOUR);
-    const [a, b] = [new Bins(range, grid), new Bins(range, grid)];
-    a.addSamples({ times: [11, 2 * HOUR], values: [1, Number.MAX_VALUE] });
-    b.addSamples({ times: [12, HOUR, 2 * HOUR], values: [3, 5, Number.MAX_VALUE] });
-    a.addBins(b);
-    expect(a.column('count').slice(0, 4)).toEqual([2, 1, 2, 0]);
-    expect(a.column('sum').slice(0, 4)).toEqual([4, 5, null, null]);
-    expect(a.column('min').slice(0, 2)).toEqual([1, 5]);
-    expect(a.column('max').slice(0, 2)).toEqual([3, 5]);
   });
 });
 
@@ -127,15 +102,4 @@ describe('Grid: widths', () => {
       expect(mostCalendarBins(range, unit)).toBe(most);
     },
   );
-
-  test('Bins: the whole range as one bin: the bin is as wide as the range', () => {
-    const grid = wholeGrid({ from: 10, to: 30 });
-    expect(grid).toMatchObject({ length: 1, narrowest: 20 });
-    expect([grid.indexOf(10), grid.indexOf(29), grid.startOf(0), grid.startOf(1)]).toEqual([0, 0, 10, 30]);
-  });
-
-  test('Bins: the range is empty: there are no bins', () => {
-    expect(NO_BINS).toMatchObject({ length: 0, narrowest: HOUR });
-    expect(NO_BINS.startOf(0)).toBe(0);
-  });
 });

@@ -1,78 +1,53 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { Host } from '../../../../api/features/sparkplug/host.ts';
-import { createNodeDevices, hasSequenceNumber } from '../../../../api/features/sparkplug/nodes.ts';
+import { createNodeDevices } from '../../../../api/features/sparkplug/nodes.ts';
 import { identifyDevice } from '../../../../schema/ids.ts';
 
 const NOW = 1_795_000_000_000;
 
-describe('Sparkplug host: state messages', () => {
-  function start() {
-    let now = NOW;
-    const host = new Host({ id: 'millrace-1', clock: () => now });
-    return { host, at: (time: number) => (now = time) };
-  }
+function start() {
+  let now = NOW;
+  const host = new Host({ id: 'millrace-1', clock: () => now });
+  return { host, at: (time: number) => (now = time) };
+}
 
-  const message = (online: boolean, timestamp: number) => ({
-    topic: 'spBv1.0/STATE/millrace-1',
-    payload: Buffer.from(`{"online":${online},"timestamp":${timestamp}}`),
-    qos: 1,
-    retain: true,
-  });
-
-  test('Sparkplug host application: STATE last will and birth of a connection: their timestamps are equal', () => {
-    const { host, at } = start();
-    at(NOW + 1);
-    expect(host.will()).toEqual(message(false, NOW + 1));
-    at(NOW + 2);
-    expect(host.birth()).toEqual(message(true, NOW + 1));
-  });
-
-  // thomassorensen2650/node-red-contrib-mqtt-sparkplug-plus#16: a node of version 2 waits for STATE/<host>.
-  test('Sparkplug host application: state for Sparkplug 2.2: a text on a topic without the namespace', () => {
-    const { host } = start();
-    const retained = { topic: 'STATE/millrace-1', qos: 1, retain: true };
-    expect(host.furtherStates(true)).toEqual([{ ...retained, payload: Buffer.from('ONLINE') }]);
-    expect(host.furtherStates(false)).toEqual([{ ...retained, payload: Buffer.from('OFFLINE') }]);
-  });
-
-  test('Sparkplug host application: reconnect: the STATE birth has the timestamp of the new last will', () => {
-    const { host, at } = start();
-    host.will();
-    at(NOW + 5);
-    host.will();
-    expect(host.birth()).toEqual(message(true, NOW + 5));
-  });
-
-  test('Sparkplug host application: STATE birth without a last will: its timestamp is the start of the process', () => {
-    const { host, at } = start();
-    at(NOW + 5);
-    expect(host.birth()).toEqual(message(true, NOW));
-  });
-
-  test('Sparkplug host application: orderly shutdown: an offline STATE message with the current time', () => {
-    const { host, at } = start();
-    host.will();
-    at(NOW + 9);
-    expect(host.death()).toEqual(message(false, NOW + 9));
-  });
-
-  test.each([
-    ['{"online":false,"timestamp":1}', true],
-    ['{"online":true,"timestamp":1}', false],
-    ['{"timestamp":1}', false],
-    ['OFFLINE', false],
-    ['', false],
-  ])('Sparkplug host application: STATE message %s: reports offline: %p', (payload, expected) => {
-    expect(start().host.reportsOffline(Buffer.from(payload))).toBe(expected);
-  });
+const message = (online: boolean, timestamp: number) => ({
+  topic: 'spBv1.0/STATE/millrace-1',
+  payload: Buffer.from(`{"online":${online},"timestamp":${timestamp}}`),
+  qos: 1,
+  retain: true,
 });
 
-test('Sparkplug sequence number: all message types except NBIRTH and NDEATH have one', () => {
-  const types = ['NBIRTH', 'NDATA', 'NDEATH', 'DBIRTH', 'DDATA', 'DDEATH'] as const;
-  const inside = types.filter((type) =>
-    hasSequenceNumber({ type, node: 'plant/edge', command: '', device: null }),
-  );
-  expect(inside).toEqual(['NDATA', 'DBIRTH', 'DDATA', 'DDEATH']);
+test('Sparkplug host application: STATE last will and birth of a connection: their timestamps are equal', () => {
+  const { host, at } = start();
+  at(NOW + 1);
+  expect(host.will()).toEqual(message(false, NOW + 1));
+  at(NOW + 2);
+  expect(host.birth()).toEqual(message(true, NOW + 1));
+});
+
+test('Sparkplug host application: reconnect: the STATE birth has the timestamp of the new last will', () => {
+  const { host, at } = start();
+  host.will();
+  at(NOW + 5);
+  host.will();
+  expect(host.birth()).toEqual(message(true, NOW + 5));
+});
+
+test('Sparkplug host application: STATE birth without a last will: its timestamp is the start of the process', () => {
+  const { host, at } = start();
+  at(NOW + 5);
+  expect(host.birth()).toEqual(message(true, NOW));
+});
+
+test.each([
+  ['{"online":false,"timestamp":1}', true],
+  ['{"online":true,"timestamp":1}', false],
+  ['{"timestamp":1}', false],
+  ['OFFLINE', false],
+  ['', false],
+])('Sparkplug host application: STATE message %s: reports offline: %p', (payload, expected) => {
+  expect(start().host.reportsOffline(Buffer.from(payload))).toBe(expected);
 });
 
 test('Sparkplug edge node: list of its devices: only registered devices are returned', async () => {

@@ -56,17 +56,6 @@ function read(
 describe('Sparkplug: time of a metric', () => {
   const metric = { name: 't', datatype: DOUBLE, double: 1 };
 
-  test('Time of a Sparkplug metric: metric and payload have a time: the time of the metric is used', () => {
-    expect(read(payloadOf([{ ...metric, at: NOW - 5 }], NOW - 9)).found).toEqual([['t', -5, 1]]);
-  });
-
-  test('Time of a Sparkplug metric: only the payload has a time: the time of the payload is used', () => {
-    expect(read(payloadOf([metric], NOW - 9))).toMatchObject({
-      found: [['t', -9, 1]],
-      counts: { relative: 0 },
-    });
-  });
-
   test('Time of a Sparkplug metric: neither metric nor payload has a time: the receipt time is used', () => {
     expect(read(payloadOf([metric]))).toMatchObject({ found: [['t', 0, 1]], counts: { relative: 1 } });
     expect(read(payloadOf([metric]), null, false).refused).toMatchObject([
@@ -130,46 +119,42 @@ describe('Sparkplug: name and type of a metric', () => {
   });
 });
 
-describe('Sparkplug: birth certificate', () => {
-  test('Sparkplug birth: protocol metrics, texts, repeated names and metrics without a name: no sensors are registered', () => {
-    const payload = payloadOf([
-      { name: 'bdSeq', datatype: UINT64, long: 1 },
-      { alias: 1, datatype: DOUBLE, double: 1 },
-      { name: 'Device Control/Reboot', datatype: BOOLEAN },
-      { name: 'text', datatype: STRING },
-      { name: 'no type at all' },
-      { name: 't', datatype: DOUBLE },
-      { name: 't', datatype: BOOLEAN },
-      { name: 'implied', double: 1 },
-    ]);
-    const { sensors, refused } = readBirthCertificate(payload, DEVICE, NOW);
-    expect(sensors.map(({ index, name, type, unit }) => [index, name, type, unit])).toEqual([
-      [5, 't', 'Double', undefined],
-      [7, 'implied', 'Double', undefined],
-    ]);
-    expect(refused).toEqual([]);
-  });
-
-  test('Sparkplug birth: a metric name is too long: the other metrics become sensors', () => {
-    const payload = payloadOf([
-      { name: 'x'.repeat(129), datatype: DOUBLE },
-      { name: 't', datatype: DOUBLE },
-    ]);
-    expect(readBirthCertificate(payload, DEVICE, NOW).sensors).toMatchObject([{ index: 1, name: 't' }]);
-  });
+test('Sparkplug birth: protocol metrics, texts, repeated names and metrics without a name: no sensors are registered', () => {
+  const payload = payloadOf([
+    { name: 'bdSeq', datatype: UINT64, long: 1 },
+    { alias: 1, datatype: DOUBLE, double: 1 },
+    { name: 'Device Control/Reboot', datatype: BOOLEAN },
+    { name: 'text', datatype: STRING },
+    { name: 'no type at all' },
+    { name: 't', datatype: DOUBLE },
+    { name: 't', datatype: BOOLEAN },
+    { name: 'implied', double: 1 },
+  ]);
+  const { sensors, refused } = readBirthCertificate(payload, DEVICE, NOW);
+  expect(sensors.map(({ index, name, type, unit }) => [index, name, type, unit])).toEqual([
+    [5, 't', 'Double', undefined],
+    [7, 'implied', 'Double', undefined],
+  ]);
+  expect(refused).toEqual([]);
 });
 
-describe('Sparkplug: number of a birth', () => {
-  test.each([
-    [[{ name: 'bdSeq', long: 0 }], 0],
-    [[{ name: 'bdSeq', int: 255 }], 255],
-    [[{ name: 'bdSeq' }], null],
-    [[{ name: 'bdSeq', double: 0.5 }], null],
-    [[{ name: 'other', long: 3 }], null],
-    [[], null],
-  ])('Sparkplug birth number bdSeq: metrics %j: bdSeq is %j', (metrics, expected) => {
-    expect(bdSeqOf(payloadOf(metrics).metrics)).toBe(expected);
-  });
+test('Sparkplug birth: a metric name is too long: the other metrics become sensors', () => {
+  const payload = payloadOf([
+    { name: 'x'.repeat(129), datatype: DOUBLE },
+    { name: 't', datatype: DOUBLE },
+  ]);
+  expect(readBirthCertificate(payload, DEVICE, NOW).sensors).toMatchObject([{ index: 1, name: 't' }]);
+});
+
+test.each([
+  [[{ name: 'bdSeq', long: 0 }], 0],
+  [[{ name: 'bdSeq', int: 255 }], 255],
+  [[{ name: 'bdSeq' }], null],
+  [[{ name: 'bdSeq', double: 0.5 }], null],
+  [[{ name: 'other', long: 3 }], null],
+  [[], null],
+])('Sparkplug birth number bdSeq: metrics %j: bdSeq is %j', (metrics, expected) => {
+  expect(bdSeqOf(payloadOf(metrics).metrics)).toBe(expected);
 });
 
 test('Sparkplug birth: unit in Windows-1252: the unit is refused, and the sensor has none', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { readBirthCertificate } from '../../../../api/features/sparkplug/births.ts';
 import { definitionsOf } from '../../../../api/features/sparkplug/definition-book.ts';
@@ -21,84 +21,75 @@ function read(bytes: Buffer, birth?: Buffer) {
   return { found, allKnown, refused: batch.refused, skipped: batch.counts.skipped };
 }
 
-describe('Sparkplug payload: births', () => {
-  test('Sparkplug NBIRTH payload: metrics except those of the protocol become sensors with values, and bdSeq is read', () => {
-    const payload = decodePayload(vector('nbirth'));
-    expect([payload.timestamp, payload.seq, bdSeqOf(payload.metrics)]).toEqual([T0, 0, 7]);
-    expect(readBirthCertificate(payload, DEVICE, T0)).toMatchObject({
-      session: { id: T0, start: T0, offset: null },
-      name: 'plant/edge-1/press',
-      sensors: [{ index: 2, name: 'Supply Voltage', type: 'Float', unit: 'V' }],
-      refused: [],
-    });
-    expect(read(vector('nbirth'), vector('nbirth'))).toEqual({
-      found: [['Supply Voltage', 0, 12.5]],
-      allKnown: true,
-      refused: [],
-      skipped: 3,
-    });
+test('Sparkplug NBIRTH payload: metrics except those of the protocol become sensors with values, and bdSeq is read', () => {
+  const payload = decodePayload(vector('nbirth'));
+  expect([payload.timestamp, payload.seq, bdSeqOf(payload.metrics)]).toEqual([T0, 0, 7]);
+  expect(readBirthCertificate(payload, DEVICE, T0)).toMatchObject({
+    session: { id: T0, start: T0, offset: null },
+    name: 'plant/edge-1/press',
+    sensors: [{ index: 2, name: 'Supply Voltage', type: 'Float', unit: 'V' }],
+    refused: [],
   });
-
-  test('Sparkplug DBIRTH payload: texts are no sensors, but a metric with null is a sensor', () => {
-    const { sensors } = readBirthCertificate(decodePayload(vector('dbirth')), DEVICE, T0);
-    expect(sensors.map(({ index, name, type, unit }) => [index, name, type, unit])).toEqual([
-      [0, 'Temperature', 'Double', '°C'],
-      [1, 'Count', 'Int64', undefined],
-      [2, 'Running', 'Boolean', undefined],
-      [4, 'Setpoint', 'Int16', undefined],
-    ]);
-    expect(read(vector('dbirth'), vector('dbirth')).found).toEqual([
-      ['Temperature', 1, 20.5],
-      ['Count', 1, -5],
-      ['Running', 1, 1],
-    ]);
-  });
-
-  test('Sparkplug death payloads: NDEATH has the bdSeq of its birth, and DDEATH has no bdSeq', () => {
-    expect(bdSeqOf(decodePayload(vector('ndeath')).metrics)).toBe(7);
-    expect(bdSeqOf(decodePayload(vector('ddeath')).metrics)).toBeNull();
+  expect(read(vector('nbirth'), vector('nbirth'))).toEqual({
+    found: [['Supply Voltage', 0, 12.5]],
+    allKnown: true,
+    refused: [],
+    skipped: 3,
   });
 });
 
-describe('Sparkplug payload: data', () => {
-  const first = vector('ddata');
+test('Sparkplug DBIRTH payload: texts are no sensors, but a metric with null is a sensor', () => {
+  const { sensors } = readBirthCertificate(decodePayload(vector('dbirth')), DEVICE, T0);
+  expect(sensors.map(({ index, name, type, unit }) => [index, name, type, unit])).toEqual([
+    [0, 'Temperature', 'Double', '°C'],
+    [1, 'Count', 'Int64', undefined],
+    [2, 'Running', 'Boolean', undefined],
+    [4, 'Setpoint', 'Int16', undefined],
+  ]);
+  expect(read(vector('dbirth'), vector('dbirth')).found).toEqual([
+    ['Temperature', 1, 20.5],
+    ['Count', 1, -5],
+    ['Running', 1, 1],
+  ]);
+});
 
-  test('Sparkplug data payload: a metric has only an alias: name and type of the birth are used', () => {
-    const { found, allKnown } = read(first, vector('dbirth'));
-    expect([found, allKnown]).toEqual([[['Temperature', 2000, 22]], true]);
-    expect(read(vector('ddataCount'), vector('dbirth')).found).toEqual([['Count', 2500, -7]]);
-  });
+const first = vector('ddata');
 
-  test.each([
-    ['no birth', undefined],
-    ['only the birth of another device', vector('nbirth')],
-  ])('Sparkplug data payload: its alias is defined in %s: refused as unknown_sensor', (_, birth) => {
-    expect(read(first, birth)).toEqual({
-      found: [],
-      allKnown: false,
-      refused: [
-        {
-          index: 0,
-          code: 'unknown_sensor',
-          path: 'metrics[0].alias',
-          rule: 'must be one that a birth defines',
-        },
-      ],
-      skipped: 0,
-    });
-  });
+test('Sparkplug data payload: a metric has only an alias: name and type of the birth are used', () => {
+  const { found, allKnown } = read(first, vector('dbirth'));
+  expect([found, allKnown]).toEqual([[['Temperature', 2000, 22]], true]);
+  expect(read(vector('ddataCount'), vector('dbirth')).found).toEqual([['Count', 2500, -7]]);
+});
 
-  test('Sparkplug data payload: no birth, but metrics have name and type: stored, and the payload is reported as incomplete', () => {
-    const { found, allKnown, refused } = read(vector('types'));
-    expect([found.length > 0, allKnown, refused]).toEqual([true, false, []]);
+test.each([
+  ['no birth', undefined],
+  ['only the birth of another device', vector('nbirth')],
+])('Sparkplug data payload: its alias is defined in %s: refused as unknown_sensor', (_, birth) => {
+  expect(read(first, birth)).toEqual({
+    found: [],
+    allKnown: false,
+    refused: [
+      {
+        index: 0,
+        code: 'unknown_sensor',
+        path: 'metrics[0].alias',
+        rule: 'must be one that a birth defines',
+      },
+    ],
+    skipped: 0,
   });
+});
 
-  test('Sparkplug data payload: two 64-bit aliases that round to one double: each resolves to its own name', () => {
-    expect(read(vector('wideData'), vector('wideBirth')).found).toEqual([
-      ['one', 1, 1],
-      ['two', 1, 2],
-    ]);
-  });
+test('Sparkplug data payload: no birth, but metrics have name and type: stored, and the payload is reported as incomplete', () => {
+  const { found, allKnown, refused } = read(vector('types'));
+  expect([found.length > 0, allKnown, refused]).toEqual([true, false, []]);
+});
+
+test('Sparkplug data payload: two 64-bit aliases that round to one double: each resolves to its own name', () => {
+  expect(read(vector('wideData'), vector('wideBirth')).found).toEqual([
+    ['one', 1, 1],
+    ['two', 1, 2],
+  ]);
 });
 
 test('Sparkplug payload: smallest and largest value of each data type: exact, beyond 2^53 the nearest double', () => {
@@ -156,56 +147,54 @@ test('Sparkplug payload: nulls, transient values, texts, bytes and files: skippe
   });
 });
 
-describe('Sparkplug payload: invalid bytes', () => {
-  const malformed = expect.objectContaining({ code: 'malformed' });
+const malformed = expect.objectContaining({ code: 'malformed' });
 
-  test('Sparkplug payload: truncated at any byte: refused as malformed, except between two fields', () => {
-    const whole = vector('nbirth');
-    const found = new Set();
-    for (let length = 1; length < whole.length; length++) {
+test('Sparkplug payload: truncated at any byte: refused as malformed, except between two fields', () => {
+  const whole = vector('nbirth');
+  const found = new Set();
+  for (let length = 1; length < whole.length; length++) {
+    try {
+      found.add(decodePayload(whole.subarray(0, length)).metrics.length);
+    } catch (error) {
+      expect(error).toEqual(malformed);
+    }
+  }
+  // A payload that is cut between two fields is still valid. All other cuts are malformed.
+  expect([...found]).toEqual([0, 1, 2, 3, 4]);
+});
+
+test.each([
+  ['text', Buffer.from('{"value": 1}')],
+  ['a length beyond the end', Buffer.from('12ffffffff07', 'hex')],
+  ['a varint that does not end', Buffer.from('08ffffffffffffffffffff', 'hex')],
+  ['a field without a number', Buffer.from('0000', 'hex')],
+  ['a metric whose field reaches beyond it', Buffer.from('12020a0561626364', 'hex')],
+  ['groups in groups', Buffer.alloc(100_000, 0x3b)],
+  ['properties that end late', Buffer.from('12034a7f0a', 'hex')],
+  ['a key that ends late', Buffer.from('12054a030a7f61', 'hex')],
+])('Sparkplug payload: %s: refused as malformed', (_, bytes) => {
+  expect(() => decodePayload(bytes)).toThrow(malformed);
+});
+
+test('Sparkplug payload: any bytes: decoded, or refused as malformed', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => {
       try {
-        found.add(decodePayload(whole.subarray(0, length)).metrics.length);
+        read(Buffer.from(bytes));
       } catch (error) {
         expect(error).toEqual(malformed);
       }
-    }
-    // A payload that is cut between two fields is still valid. All other cuts are malformed.
-    expect([...found]).toEqual([0, 1, 2, 3, 4]);
-  });
+    }),
+    { numRuns: 5000 },
+  );
+});
 
-  test.each([
-    ['text', Buffer.from('{"value": 1}')],
-    ['a length beyond the end', Buffer.from('12ffffffff07', 'hex')],
-    ['a varint that does not end', Buffer.from('08ffffffffffffffffffff', 'hex')],
-    ['a field without a number', Buffer.from('0000', 'hex')],
-    ['a metric whose field reaches beyond it', Buffer.from('12020a0561626364', 'hex')],
-    ['groups in groups', Buffer.alloc(100_000, 0x3b)],
-    ['properties that end late', Buffer.from('12034a7f0a', 'hex')],
-    ['a key that ends late', Buffer.from('12054a030a7f61', 'hex')],
-  ])('Sparkplug payload: %s: refused as malformed', (_, bytes) => {
-    expect(() => decodePayload(bytes)).toThrow(malformed);
-  });
-
-  test('Sparkplug payload: any bytes: decoded, or refused as malformed', () => {
-    fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => {
-        try {
-          read(Buffer.from(bytes));
-        } catch (error) {
-          expect(error).toEqual(malformed);
-        }
-      }),
-      { numRuns: 5000 },
-    );
-  });
-
-  test('Sparkplug payload: 10,000 metrics: accepted; one more: refused with too_large', () => {
-    // Concatenated protobuf payloads merge: their repeated fields add up.
-    const one = vector('ddata');
-    const times = (count: number) => Buffer.concat(Array(count).fill(one));
-    expect(decodePayload(times(10_000)).metrics).toHaveLength(10_000);
-    expect(() => decodePayload(times(10_001))).toThrow(expect.objectContaining({ code: 'too_large' }));
-  });
+test('Sparkplug payload: 10,000 metrics: accepted; one more: refused with too_large', () => {
+  // Concatenated protobuf payloads merge: their repeated fields add up.
+  const one = vector('ddata');
+  const times = (count: number) => Buffer.concat(Array(count).fill(one));
+  expect(decodePayload(times(10_000)).metrics).toHaveLength(10_000);
+  expect(() => decodePayload(times(10_001))).toThrow(expect.objectContaining({ code: 'too_large' }));
 });
 
 test('Sparkplug rebirth command: encoded bytes equal those of another implementation', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { Writer } from 'protobufjs';
 import protobuf from 'protobufjs/minimal.js';
 import { decodePayload } from '../../../../api/features/sparkplug/payload.ts';
@@ -49,92 +49,50 @@ const propertySet = (
     if (!valuesFirst) writeValues();
   });
 
-describe('Sparkplug properties: the unit', () => {
-  test('Unit in Sparkplug properties: engUnit is the only property, at the end of the payload: its value is the unit', () => {
-    expect(metricWith(propertySet(['engUnit'], [textValue('V')]))?.unit).toBe('V');
-  });
-
-  test('Unit in Sparkplug properties: no properties, or no engUnit: the unit is null', () => {
-    expect(metricWith(new Uint8Array([0x0a, 0]))?.unit).toBeNull();
-    expect(metricWith(propertySet(['low', 'high'], [textValue('1'), textValue('2')]))?.unit).toBeNull();
-  });
-
-  test('Unit in Sparkplug properties: engUnit is the second of three properties: its value is the unit', () => {
-    const values = ['low', 'V', 'high'].map(textValue);
-    expect(metricWith(propertySet(['a', 'engUnit', 'b'], values))?.unit).toBe('V');
-  });
-
-  test('Unit in Sparkplug properties: another value has the bytes of the key engUnit: the value of engUnit is the unit', () => {
-    const values = [textValue('\n\u0007engUnit'), textValue('V')];
-    expect(metricWith(propertySet(['a', 'engUnit'], values, { valuesFirst: true }))?.unit).toBe('V');
-  });
-
-  test('Unit in Sparkplug properties: another value has the bytes of a value: the value of engUnit is the unit', () => {
-    const values = [textValue('\u0012\u0005B\u0003bad'), textValue('V')];
-    expect(metricWith(propertySet(['a', 'engUnit'], values))?.unit).toBe('V');
-  });
-
-  test('Unit in Sparkplug properties: a number before the text has bytes like a text: the text is the unit', () => {
-    const value = bytesOf((writer) => {
-      writer.uint32((7 << 3) | FIXED64);
-      for (const byte of [0x42, 1, 0x58, 0, 0, 0, 0, 0]) writer.uint32(byte);
-      text(writer, 8, 'V');
-    });
-    expect(metricWith(propertySet(['engUnit'], [value]))?.unit).toBe('V');
-  });
-
-  test('Unit in Sparkplug properties: engUnit has a number, or no value: the unit is null', () => {
-    const number = bytesOf((writer) => writer.uint32((3 << 3) | VARINT).uint32(5));
-    expect(metricWith(propertySet(['engUnit'], [number]))?.unit).toBeNull();
-    expect(metricWith(propertySet(['a', 'engUnit'], [textValue('x')]))?.unit).toBeNull();
-  });
-
-  test('Unit in Sparkplug properties: properties claim to be longer than the payload: refused as malformed', () => {
-    const properties = propertySet(['engUnit'], [textValue('V')]);
-    expect(() => metricWith(properties, { length: properties.length + 1 })).toThrow(
-      expect.objectContaining({
-        code: 'malformed',
-        message: 'properties are longer than their payload',
-      }),
-    );
-  });
+test('Unit in Sparkplug properties: no properties, or no engUnit: the unit is null', () => {
+  expect(metricWith(new Uint8Array([0x0a, 0]))?.unit).toBeNull();
+  expect(metricWith(propertySet(['low', 'high'], [textValue('1'), textValue('2')]))?.unit).toBeNull();
 });
 
-describe('Sparkplug payload: absent fields', () => {
-  /** @param write a metric */
-  const metricOf = (write: (writer: Writer) => void) =>
-    decodePayload(Buffer.from(bytesOf((writer) => writer.uint32((2 << 3) | BYTES).bytes(bytesOf(write)))))
-      .metrics[0];
+test('Unit in Sparkplug properties: another value has the bytes of the key engUnit: the value of engUnit is the unit', () => {
+  const values = [textValue('\n\u0007engUnit'), textValue('V')];
+  expect(metricWith(propertySet(['a', 'engUnit'], values, { valuesFirst: true }))?.unit).toBe('V');
+});
 
-  test('Sparkplug payload: zero bytes: decoded without time, sequence number and metrics', () => {
-    expect(decodePayload(Buffer.alloc(0))).toEqual({
-      timestamp: null,
-      seq: null,
-      metrics: [],
-      uuid: null,
-      body: null,
-    });
+test('Unit in Sparkplug properties: a number before the text has bytes like a text: the text is the unit', () => {
+  const value = bytesOf((writer) => {
+    writer.uint32((7 << 3) | FIXED64);
+    for (const byte of [0x42, 1, 0x58, 0, 0, 0, 0, 0]) writer.uint32(byte);
+    text(writer, 8, 'V');
   });
+  expect(metricWith(propertySet(['engUnit'], [value]))?.unit).toBe('V');
+});
 
-  test('Sparkplug payload: a metric of zero bytes: decoded without name and value', () => {
-    expect(metricOf(() => {})).toEqual({
-      name: null,
-      alias: null,
-      timestamp: null,
-      datatype: 0,
-      implied: 0,
-      isTransient: false,
-      structure: null,
-      unit: null,
-      value: null,
-    });
-  });
+test('Unit in Sparkplug properties: engUnit has a number, or no value: the unit is null', () => {
+  const number = bytesOf((writer) => writer.uint32((3 << 3) | VARINT).uint32(5));
+  expect(metricWith(propertySet(['engUnit'], [number]))?.unit).toBeNull();
+  expect(metricWith(propertySet(['a', 'engUnit'], [textValue('x')]))?.unit).toBeNull();
+});
 
-  test.each([
-    ['float', 9, 1.5, (writer: Writer) => writer.uint32((12 << 3) | 5).float(1.5)],
-    ['double', 10, 1.5, (writer: Writer) => writer.uint32((13 << 3) | 1).double(1.5)],
-    ['boolean', 11, true, (writer: Writer) => writer.uint32(14 << 3).bool(true)],
-  ])('Sparkplug payload: %s without a data type: the field implies type %i', (_, implied, value, write) => {
-    expect(metricOf(write)).toMatchObject({ datatype: 0, implied, value });
-  });
+test('Unit in Sparkplug properties: properties claim to be longer than the payload: refused as malformed', () => {
+  const properties = propertySet(['engUnit'], [textValue('V')]);
+  expect(() => metricWith(properties, { length: properties.length + 1 })).toThrow(
+    expect.objectContaining({
+      code: 'malformed',
+      message: 'properties are longer than their payload',
+    }),
+  );
+});
+
+/** @param write a metric */
+const metricOf = (write: (writer: Writer) => void) =>
+  decodePayload(Buffer.from(bytesOf((writer) => writer.uint32((2 << 3) | BYTES).bytes(bytesOf(write)))))
+    .metrics[0];
+
+test.each([
+  ['float', 9, 1.5, (writer: Writer) => writer.uint32((12 << 3) | 5).float(1.5)],
+  ['double', 10, 1.5, (writer: Writer) => writer.uint32((13 << 3) | 1).double(1.5)],
+  ['boolean', 11, true, (writer: Writer) => writer.uint32(14 << 3).bool(true)],
+])('Sparkplug payload: %s without a data type: the field implies type %i', (_, implied, value, write) => {
+  expect(metricOf(write)).toMatchObject({ datatype: 0, implied, value });
 });

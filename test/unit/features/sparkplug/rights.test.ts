@@ -14,10 +14,6 @@ test('Files for Mosquitto: a Sparkplug edge node: may write to its data topics a
   ]);
 });
 
-test('Files for Mosquitto: a Sparkplug edge node with dollar signs: the name is written unchanged', () => {
-  expect(RIGHTS.device('$&/$1')).toContain('write spBv1.0/$&/NBIRTH/$1');
-});
-
 test.each(['pump', '+', '#', 'a+b', 'a/b/c', 'plant/+', '+/edge', '/', 'plant/', '/edge'])(
   'Files for Mosquitto: device name %j is no edge node: no right on topics of edge nodes',
   (name) => expect(RIGHTS.device(name)).toEqual([]),

@@ -3,7 +3,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { CHANNELS } from '../../../../api/features/sparkplug/channels.ts';
-import { EDGE_TOPICS, parseEdgeTopic } from '../../../../api/features/sparkplug/topics.ts';
+import { EDGE_TOPICS } from '../../../../api/features/sparkplug/topics.ts';
 import { isBarrier, queueKeyOf } from '../../../../api/ingest/admission/index.ts';
 import { EDGE_FILTERS, parseSparkplugTopic } from '../../../../schema/sparkplug-topics.ts';
 import { suggestTopic } from '../../../../schema/topic-suggestion.ts';
@@ -34,11 +34,6 @@ test.each([
   ['spAv1.0/plant/NDATA/edge-1', null],
 ])('Sparkplug topic %s: parsed if it is of an edge node, otherwise null', (topic, expected) => {
   expect(parseSparkplugTopic(topic)).toEqual(expected);
-});
-
-test('Sparkplug topic: the device name is group, edge node and device, joined with slashes', () => {
-  expect(parseEdgeTopic('spBv1.0/plant/DDATA/edge-1/press')?.device).toBe('plant/edge-1/press');
-  expect(parseEdgeTopic('spBv1.0/plant/NDATA/edge-1')?.device).toBe('plant/edge-1');
 });
 
 test('Sparkplug topics: all subscription filters: the parser accepts a topic of each filter', () => {

@@ -5,10 +5,9 @@ import { Behind } from '../../../../api/history/packing/index.ts';
 import { historyRows, isSame } from '../../../../api/history/packing/pack-sensor-hour.ts';
 import type { Page } from '../../../../api/store/history/unpacked.ts';
 import { Retry } from '../../../../api/store/sending/retry.ts';
-import { forEachConcurrently } from '../../../../common/concurrency.ts';
 import { MillraceError } from '../../../../common/errors.ts';
 import { unpackSamples } from '../../../../schema/packed/unpack.ts';
-import { closingOf, DAY_MS, HOUR_MS, isExact, isLate, settlingOf } from '../../../../schema/rules.ts';
+import { DAY_MS, HOUR_MS, isExact } from '../../../../schema/rules.ts';
 
 const logger = pino({ level: 'silent' });
 
@@ -30,17 +29,6 @@ test('Statistics of an hour: late samples arrived at most five minutes before th
   expect(isExact({ readFrom, lateAt: readFrom + 1 })).toBe(false);
 });
 
-test('Late samples: an hour closes one hour after its end: commits from five minutes before that count as late', () => {
-  const hour = 10 * HOUR_MS;
-  expect(closingOf(hour)).toBe(12 * HOUR_MS);
-  expect(isLate(hour, 12 * HOUR_MS - FIVE_MINUTES_MS - 1)).toBe(false);
-  expect(isLate(hour, 12 * HOUR_MS - FIVE_MINUTES_MS)).toBe(true);
-});
-
-test('Second packing of a day: due one day after the last hour of the day has closed', () => {
-  expect(settlingOf(0)).toBe(DAY_MS + HOUR_MS + DAY_MS);
-});
-
 test('Page iterator: several pages, some empty: items come in order, and later pages are read only if needed', async () => {
   const pages = [
     { items: [1, 2], next: 'a' },
@@ -55,26 +43,6 @@ test('Page iterator: several pages, some empty: items come in order, and later p
   read.mockClear();
   for await (const item of iteratePages(read)) if (item === 2) break;
   expect(read).toHaveBeenCalledTimes(1);
-});
-
-test('forEachConcurrently: one of several tasks fails: no new task starts, and all running tasks end first', async () => {
-  let atOnce = 0;
-  let most = 0;
-  const done: number[] = [];
-  const work = async (item: number) => {
-    most = Math.max(most, ++atOnce);
-    await new Promise((resolve) => setImmediate(resolve));
-    atOnce--;
-    if (item === 5) throw new Error('five');
-    done.push(item);
-  };
-  async function* numbers() {
-    for (let i = 1; i <= 100; i++) yield i;
-  }
-  await expect(forEachConcurrently(3, numbers(), work)).rejects.toThrow('five');
-  expect(most).toBe(3);
-  expect(atOnce).toBe(0);
-  expect(done.length).toBeLessThan(10);
 });
 
 test('isSame(): two series of samples: equal only if all times and values agree bit by bit', () => {
@@ -120,11 +88,6 @@ test('History rows: an hour of 70,000 samples: split into rows of 65,536 and 4,4
   const read = rows.map((row) => unpackSamples(0, row));
   expect(read.map((series) => series.times.length)).toEqual([65_536, 4464]);
   expect(read.flatMap((series) => [...series.values])).toEqual(times);
-});
-
-test('History rows: an hour of exactly 65,536 samples: one row', () => {
-  const times = Array.from({ length: 65_536 }, (_, at) => at);
-  expect([...historyRows(0, { times, values: times })]).toHaveLength(1);
 });
 
 test('History packing: database unavailable: a step is retried until it succeeds; after stop() no step begins', async () => {
@@ -173,51 +136,4 @@ test('Lag of history packing: several device groups: the slowest group counts; o
   behind.note(1, clock.now);
   behind.note(0, clock.now);
   expect(behind.behindMs()).toBe(0);
-});
-
-test('Lag of history packing: exactly a quarter of BATCH_DAYS: no warning; 1 ms more: a warning every ten minutes', () => {
-  const { behind, clock, warn } = packingOfEightDays();
-  behind.note(0, clock.now - 2 * DAY_MS);
-  behind.warn();
-  expect(warn).not.toHaveBeenCalled();
-  clock.now += 1;
-  behind.warn();
-  expect(warn).toHaveBeenCalledTimes(1);
-  clock.now += 600_000 - 1;
-  behind.warn();
-  expect(warn).toHaveBeenCalledTimes(1);
-  clock.now += 1;
-  behind.warn();
-  expect(warn).toHaveBeenCalledTimes(2);
-});
-
-test('Lag of history packing: a single device group: the delay counts from the closing of its oldest unpacked hour', () => {
-  const { behind, clock } = packingOfEightDays();
-  behind.note(0, clock.now - 5 * HOUR_MS);
-  expect(behind.overdueMs()).toBe(3 * HOUR_MS);
-});
-
-test('History packing: ingest waits for the database: a step ends only after its pause; stop() ends the pause at once', async () => {
-  const retry = new Retry({ logger, onRetry: () => {} });
-  let isResting = false;
-  const steps = new Steps({
-    retry,
-    isPressed: () => true,
-    overdueMs: () => 0,
-    rest: (_ms, signal) =>
-      new Promise((resolve) => {
-        isResting = true;
-        signal.addEventListener('abort', () => resolve(undefined));
-      }),
-  });
-  let isDone = false;
-  const step = steps
-    .run(async () => 'answer')
-    .finally(() => {
-      isDone = true;
-    });
-  await new Promise((resolve) => setImmediate(resolve));
-  expect([isResting, isDone]).toEqual([true, false]);
-  steps.stop();
-  expect(await step).toBe('answer');
 });

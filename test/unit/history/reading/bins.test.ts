@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Bins, widthFor } from '../../../../api/history/reading/bins.ts';
 import { binsOf, uniformGrid } from '../../../../api/history/reading/grid.ts';
@@ -15,30 +15,28 @@ const range = fc
   )
   .map(([start, length]) => ({ from: FROM + start, to: FROM + start + length }));
 
-describe('Bins: width', () => {
-  test('Bin width: a maximum number of bins is given: the smallest width that stays within the maximum is used', () => {
-    fc.assert(
-      fc.property(range, fc.integer({ min: 2, max: 2000 }), (given, points) => {
-        const width = widthFor(given, points);
-        expect(width).toBe(widthOf(given, points));
-        expect(binsOf(given, width)).toBeLessThanOrEqual(points);
-      }),
-    );
-  });
+test('Bin width: a maximum number of bins is given: the smallest width that stays within the maximum is used', () => {
+  fc.assert(
+    fc.property(range, fc.integer({ min: 2, max: 2000 }), (given, points) => {
+      const width = widthFor(given, points);
+      expect(width).toBe(widthOf(given, points));
+      expect(binsOf(given, width)).toBeLessThanOrEqual(points);
+    }),
+  );
+});
 
-  test('Bin width: only one bin is wanted: one bin covers the range, however long', () => {
-    for (const [from, to] of [
-      [0, 1],
-      [FROM, FROM + DAY],
-      [-1, 1].map((sign) => 60 * 30 * DAY + sign),
-      [Date.UTC(2006, 0), Date.UTC(2026, 0)],
-    ]) {
-      const given = { from: Number(from), to: Number(to) };
-      const width = widthFor(given, 1);
-      expect(binsOf(given, width)).toBe(1);
-      if (width > 30 * DAY) expect(width % (30 * DAY)).toBe(0);
-    }
-  });
+test('Bin width: only one bin is wanted: one bin covers the range, however long', () => {
+  for (const [from, to] of [
+    [0, 1],
+    [FROM, FROM + DAY],
+    [-1, 1].map((sign) => 60 * 30 * DAY + sign),
+    [Date.UTC(2006, 0), Date.UTC(2026, 0)],
+  ]) {
+    const given = { from: Number(from), to: Number(to) };
+    const width = widthFor(given, 1);
+    expect(binsOf(given, width)).toBe(1);
+    if (width > 30 * DAY) expect(width % (30 * DAY)).toBe(0);
+  }
 });
 
 const value = fc.oneof(
@@ -69,15 +67,6 @@ test('Bins of a series: any samples, added in pieces of any size: the points equ
   );
 });
 
-test('Bins of a series: two million equal values: the average is exactly that value', () => {
-  const times = Float64Array.from({ length: 1_000_000 }, (_, at) => FROM + at);
-  const hour = { from: FROM, to: FROM + HOUR };
-  const bins = new Bins(hour, uniformGrid(hour, HOUR));
-  bins.addSamples({ times, values: new Float64Array(times.length).fill(0.1) });
-  bins.addHour(FROM, { count: 1_000_000, min: 0.1, max: 0.1, sum: 1e5, first: 0.1, last: 0.1 });
-  expect(bins.points()).toEqual([{ ts: FROM, min: 0.1, max: 0.1, avg: 0.1, count: 2_000_000 }]);
-});
-
 test('Bins of a series: a time zone 5.5 hours ahead of UTC: daily bins begin at local midnight', () => {
   const shift = 5.5 * HOUR;
   const given = { from: FROM, to: FROM + 2 * DAY };
@@ -95,49 +84,6 @@ test('Bins of a series: a time zone 5.5 hours ahead of UTC: daily bins begin at 
   ]);
 });
 
-const MINUTE = 60_000;
-const WIDTHS = [
-  ...[1, 2, 5, 10, 15, 30].map((seconds) => seconds * 1000),
-  ...[1, 2, 5, 10, 15, 30].map((minutes) => minutes * MINUTE),
-  ...[1, 2, 3, 6, 12].map((hours) => hours * HOUR),
-  ...[1, 7, 30, 60, 90, 120].map((days) => days * DAY),
-];
-
-test.each(WIDTHS)('Bin width: a range of %i ms in one bin: the bin is as wide as the range', (width) => {
-  expect(widthFor({ from: 0, to: width }, 1)).toBe(width);
-  expect(uniformGrid({ from: 0, to: width }, width)).toMatchObject({ length: 1, narrowest: width });
-  expect(uniformGrid({ from: 0, to: width }, width).startOf(0)).toBe(0);
-});
-
-/** The average of values in one bin, added one after the other. */
-function averageOf(values: number[]): number | null {
-  const hour = { from: FROM, to: FROM + HOUR };
-  const bins = new Bins(hour, uniformGrid(hour, HOUR));
-  bins.addSamples({ times: values.map((_, at) => FROM + at), values });
-  return bins.points()[0]?.avg ?? null;
-}
-
-test.each([0.1, 10.1, 12_345.1, -12_345.1, 2 ** 900 * 1.1])(
-  'Bins of a series: ten thousand values of %d: the average is exactly that value',
-  (one) => {
-    expect(averageOf(Array(10_000).fill(one))).toBe(one);
-  },
-);
-
-test('Bins of a series: an intermediate sum exceeds the range of a double: the average is exact', () => {
-  const { MAX_VALUE } = Number;
-  const large = 2 ** 1023;
-  const pairs = [...Array(600).fill(large), ...Array(600).fill(-large)];
-  expect(averageOf(pairs)).toBe(0);
-  expect(averageOf([MAX_VALUE, MAX_VALUE, -MAX_VALUE, -MAX_VALUE / 2])).toBe(MAX_VALUE / 8);
-  expect(averageOf([MAX_VALUE, MAX_VALUE])).toBeNull();
-});
-
-test('Bins of a series: large values hide small values and then cancel out: the average is exact', () => {
-  expect(averageOf([1, 1e100, 1, -1e100])).toBe(0.5);
-  expect(averageOf([1e100, 1, -1e100, 1])).toBe(0.5);
-});
-
 test('Bins of a series: statistics of an hour that spans two bins: refused; of an hour within one bin: added', () => {
   const given = { from: FROM, to: FROM + 4 * HOUR };
   const statistics = { count: 1, min: 1, max: 1, sum: 1, first: 1, last: 1 };
@@ -149,14 +95,6 @@ test('Bins of a series: statistics of an hour that spans two bins: refused; of a
     true,
   ]);
   expect(bins.column('count')).toEqual([2, 1]);
-});
-
-test('Bins of a series: samples around the range: only samples from its start until before its end count', () => {
-  const given = { from: FROM + 10, to: FROM + 20 };
-  const bins = new Bins(given, uniformGrid(given, HOUR));
-  bins.addSamples({ times: [5, 9, 10, 19, 20, 21].map((ms) => FROM + ms), values: [1, 2, 3, 4, 5, 6] });
-  expect(bins.points()).toEqual([{ ts: FROM, min: 3, max: 4, avg: 3.5, count: 2 }]);
-  expect([bins.column('first'), bins.column('last')]).toEqual([[3], [4]]);
 });
 
 test('Bins of two sensors: sums with lost small values, or of huge values, are added: the sum is exact', () => {

@@ -29,12 +29,6 @@ async function stretches(
   return asked;
 }
 
-test('Chunks of a time range: range is empty or reversed: nothing is looked up', async () => {
-  expect(await stretches(0, 0)).toEqual([]);
-  expect(await stretches(1, 1)).toEqual([]);
-  expect(await stretches(HOUR_MS, 0)).toEqual([]);
-});
-
 test.each([
   ['is a whole hour', HOUR_MS, 2 * HOUR_MS, [1, 2]],
   ['lies within an hour', HOUR_MS + 5, HOUR_MS + 6, [1, 2]],
@@ -59,24 +53,6 @@ test('Chunks of a time range: 1,082 days: the first chunk spans 4 days, each fur
     [340, 706],
     [706, 1072],
     [1072, 1082],
-  ]);
-});
-
-test('Chunks of a time range: newest samples first: the last four days are looked up first', async () => {
-  const hours = (await stretches(0, 100 * DAY_MS, 'desc')).map(([from, to]) => [from / 24, to / 24]);
-  expect(hours).toEqual([
-    [96, 100],
-    [80, 96],
-    [16, 80],
-    [0, 16],
-  ]);
-});
-
-test('Chunks of a time range: an initial length of one hour is given: the first chunk spans one hour', async () => {
-  expect(await stretches(0, 6 * HOUR_MS, 'asc', HOUR_MS)).toEqual([
-    [0, 1],
-    [1, 5],
-    [5, 6],
   ]);
 });
 

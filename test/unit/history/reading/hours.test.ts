@@ -55,12 +55,6 @@ test.each([
   expect(hours).toEqual([{ hour: 1, packed: true, exact: isExact ? row.statistics : null, count: 5 }]);
 });
 
-test('Look-up of hours: an hour has only late samples so far: returned as not packed, without a count', async () => {
-  const row = rowOf(1, { statistics: null, readFrom: null, lateAt: READ_FROM });
-  const { hours } = await lookUp([row], { until: 9, from: 0, to: 5 });
-  expect(hours).toEqual([{ hour: 1, packed: false, exact: null, count: null }]);
-});
-
 test('Look-up of hours: hours without statistics are not packed yet: returned as unpacked; others as packed', async () => {
   const { hours } = await lookUp([rowOf(0), rowOf(3)], { until: 2, from: 0, to: 5 });
   expect(hours.map(({ hour, packed }) => [hour, packed])).toEqual([

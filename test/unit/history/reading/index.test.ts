@@ -61,16 +61,6 @@ test('Reading history: progress of packing: read from the database once in 5 s f
   expect(await later).toBe(0);
 });
 
-test('Reading history: progress of packing cannot be read: the next read requests the progress again', async () => {
-  const { asked, hours } = createReadingOf();
-  const failing = hours();
-  asked[0]?.fail(new Error('away'));
-  await expect(failing).rejects.toThrow('away');
-  const next = hours();
-  asked[1]?.answer(HOUR);
-  expect(await next).toBe(2);
-});
-
 test('Reading history: an old request for the packing progress fails after a newer one succeeded: the newer answer is kept', async () => {
   const { asked, hours } = createReadingOf();
   const old = hours();

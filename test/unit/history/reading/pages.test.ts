@@ -114,15 +114,6 @@ test.each(['asc', 'desc'] as Array<'asc' | 'desc'>)(
   },
 );
 
-test('Page of samples: the limit is reached within an hour: the next page begins at the next sample', async () => {
-  const times = [FROM + 1, FROM + 2, FROM + 3];
-  const range = { from: FROM, to: FROM + HOUR };
-  const up = await readPage(createHistory(times), sensor, range, { order: 'asc', limit: 2 });
-  expect(up).toMatchObject({ times: [FROM + 1, FROM + 2], reached: FROM + 3 });
-  const down = await readPage(createHistory(times), sensor, range, { order: 'desc', limit: 2 });
-  expect(down).toMatchObject({ times: [FROM + 3, FROM + 2], reached: FROM + 2 });
-});
-
 test('Page of samples: the number of samples per hour is unknown: one hour is read first, then twice as many each time', async () => {
   const history = createHistory([], { isCounted: false });
   const range = { from: FROM, to: FROM + 24 * HOUR };

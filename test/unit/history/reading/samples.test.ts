@@ -1,6 +1,5 @@
 import { expect, test } from '@jest/globals';
 import type { Hour, Sensor } from '../../../../api/history/reading/hours.ts';
-import { readPage } from '../../../../api/history/reading/pages.ts';
 import { readAhead, readHours, type SampleSource } from '../../../../api/history/reading/samples.ts';
 import type { Series } from '../../../../schema/packed/series.ts';
 
@@ -118,27 +117,6 @@ test('Reading samples ahead: many hours: three reads are open at once, and sampl
   expect(values).toEqual([0, 1, 2, 3, 4, 5, 6]);
 });
 
-test('Reading samples ahead: all samples are available at once: the event loop gets a turn around each read', async () => {
-  const { source } = createSource();
-  let turns = 0;
-  let isOver = false;
-  const others = (async () => {
-    while (!isOver) {
-      await turn();
-      turns++;
-    }
-  })();
-  const seen: number[] = [];
-  for await (const _ of readAhead(source, sensor, chunksOf(days(3)))) seen.push(turns);
-  seen.push(turns);
-  isOver = true;
-  await others;
-  // Three turns while the reads begin, and one after each of them.
-  const [first, second, third, last] = seen as [number, number, number, number];
-  expect(first).toBeGreaterThanOrEqual(2);
-  expect([second - first, third - second, last - third].every((more) => more >= 1)).toBe(true);
-});
-
 test('Reading samples ahead: client disconnects while the last reads are open: the read rejects with the abort reason', async () => {
   const { source } = createSource();
   const controller = new AbortController();
@@ -169,30 +147,4 @@ test('Reading samples ahead: a read fails after its consumer has stopped: no unh
   for (let count = 0; count < 5; count++) await turn();
   process.off('unhandledRejection', note);
   expect(unhandled).toEqual([]);
-});
-
-test('Page of samples: hours are not packed: 32 are read at once, and an empty page ends after 768 hours', async () => {
-  let running = 0;
-  let most = 0;
-  let hours = 0;
-  const source = {
-    packed: { readSamples: async () => new Map() },
-    samples: {
-      async readHour() {
-        hours++;
-        most = Math.max(most, ++running);
-        await turn();
-        running--;
-        return { times: [], values: [] };
-      },
-    },
-  } as never;
-  const lookUp = async (_sensor: Sensor, from: number, to: number) =>
-    Array.from({ length: (to - from) / HOUR_MS }, (_, at) =>
-      hourOf((from - DAY) / HOUR_MS + at, { packed: false, count: null }),
-    );
-  const range = { from: DAY, to: DAY + 100 * DAY_MS };
-  const page = await readPage({ lookUp, source }, sensor, range, { order: 'asc', limit: 10 });
-  expect([most, hours]).toEqual([32, 768]);
-  expect(page).toEqual({ times: [], values: [], reached: DAY + 768 * HOUR_MS });
 });

@@ -70,13 +70,6 @@ const read = (history: ReturnType<typeof createHistory>, from: number, to: numbe
 const countOf = ({ points }: Awaited<ReturnType<typeof read>>) =>
   points.reduce((sum, { count }) => sum + count, 0);
 
-test('Series of points: the time range is empty: no points, and nothing is read', async () => {
-  const history = createHistory();
-  expect(await read(history, FROM, FROM)).toEqual({ points: [], width: 1000, source: 'samples' });
-  expect(await read(history, FROM + 1, FROM)).toEqual({ points: [], width: 1000, source: 'samples' });
-  expect(history.reads).toEqual({ cached: 0, scans: 0, unpacked: 0 });
-});
-
 test('Series of points: whole hours with exact statistics: no sample is read', async () => {
   const history = createHistory();
   const shape = await read(history, FROM, FROM + DAY);
@@ -98,31 +91,11 @@ test.each([
   },
 );
 
-test('Series of points: a sample exactly at the end of the time range: excluded', async () => {
-  const history = createHistory({ times: [FROM, FROM + 10, FROM + 20] });
-  const shape = await read(history, FROM, FROM + 20);
-  expect(countOf(shape)).toBe(2);
-});
-
 test('Series of points: statistics are not exact: samples of packed hours are read only from history', async () => {
   const history = createHistory({ isExact: false });
   expect(countOf(await read(history, FROM, FROM + DAY))).toBe(24);
   expect(history.reads.unpacked).toBe(0);
   expect(history.reads.cached).toBeGreaterThan(0);
-});
-
-test('Series of points: hours are not packed: samples are read from message rows', async () => {
-  const history = createHistory({ isPacked: false });
-  expect(countOf(await read(history, FROM, FROM + 3 * HOUR))).toBe(3);
-  expect(history.reads.unpacked).toBe(3);
-});
-
-test('Series of points: the time of the newest sample is known: later hours are not read', async () => {
-  const history = createHistory({ isPacked: false });
-  await read(history, FROM, FROM + DAY, { newest: FROM + 2 * HOUR - 1 });
-  expect(history.reads.unpacked).toBe(2);
-  await read(history, FROM, FROM + DAY, { newest: null });
-  expect(history.reads.unpacked).toBe(2);
 });
 
 describe('Series: only samples', () => {
@@ -141,24 +114,6 @@ describe('Series: only samples', () => {
     expect(history.reads.cached).toBe(0);
     expect(history.reads.scans).toBeGreaterThan(0);
   });
-});
-
-test('Series of points: one-hour bins, statistics are not exact: samples are read through the cache of the database', async () => {
-  const exact = createHistory();
-  const shape = await read(exact, FROM, FROM + DAY, { points: 24 });
-  expect(shape).toMatchObject({ width: HOUR, source: 'statistics' });
-  expect(shape.points[0]).toEqual({ ts: FROM, min: 0, max: 0, avg: 0, count: 1 });
-  expect(exact.reads).toEqual({ cached: 0, scans: 0, unpacked: 0 });
-  const inexact = createHistory({ isExact: false });
-  const samples = await read(inexact, FROM, FROM + 3 * DAY, { points: 72 });
-  expect(samples).toMatchObject({ width: HOUR, source: 'samples' });
-  expect(inexact.reads).toMatchObject({ cached: 3, scans: 0 });
-});
-
-test('Series of points: a single hour with exact statistics: the source is statistics', async () => {
-  const history = createHistory();
-  const shape = await read(history, FROM, FROM + HOUR, { points: 1 });
-  expect(shape).toMatchObject({ width: HOUR, source: 'statistics' });
 });
 
 test('Series of points: the sum of an hour exceeds the range of a double: its samples are read', async () => {
@@ -199,13 +154,3 @@ describe('Series: days of a clock ahead of UTC', () => {
 
 const hoursOf = (from: number, to: number): number[] =>
   Array.from({ length: (to - from) / HOUR }, (_, index) => from + index * HOUR);
-
-test('Series of points: client has disconnected: the read rejects with the abort reason, and no sample is read', async () => {
-  const gone = new Error('gone');
-  const signal = AbortSignal.abort(gone);
-  const history = createHistory({ isExact: false });
-  await expect(read(history, FROM, FROM + DAY, { signal })).rejects.toBe(gone);
-  expect(history.reads).toEqual({ cached: 0, scans: 0, unpacked: 0 });
-  const exact = createHistory();
-  await expect(read(exact, FROM, FROM + DAY, { signal })).rejects.toBe(gone);
-});

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { startHttpApp, TOKENS, useHttpApp } from '../../../support/http/app.ts';
 
 const NOW = 1_795_000_000_000;
@@ -30,86 +30,71 @@ async function sessionOf(token: string): Promise<{ cookie: string }> {
 const ask = (headers: Record<string, string>, method: string = 'GET') =>
   guarded.send('/api/v1/caller', { method, headers });
 
-describe('Scopes: each token: its own routes and no others', () => {
-  test.each([
-    ['read', READER, { GET: 200, POST: 403, DELETE: 403 }],
-    ['ingest', SENDER, { GET: 403, POST: 200, DELETE: 403 }],
-    ['admin', ADMIN, { GET: 200, POST: 200, DELETE: 200 }],
-  ])('Scopes: token of the scope %s: requests of other scopes get 403', async (_, token, statuses) => {
-    for (const [method, status] of Object.entries(statuses)) {
-      expect([method, (await ask(bearer(token), method)).status]).toEqual([method, status]);
-    }
-  });
-
-  test('Scopes: the token lacks a scope: the 403 response names the scope', async () => {
-    const answer = await ask(bearer(READER), 'DELETE');
-    expect(JSON.parse(answer.text)).toMatchObject({ code: 'forbidden', scope: 'admin' });
-    expect(answer.headers['www-authenticate']).toBe(
-      'Bearer realm="Millrace", error="insufficient_scope", scope="admin"',
-    );
-  });
-
-  test('Scopes: request without a token: 401 with a Bearer challenge', async () => {
-    for (const method of ['GET', 'POST', 'DELETE']) {
-      const { status, headers } = await ask({}, method);
-      expect([status, headers['www-authenticate']]).toEqual([401, 'Bearer realm="Millrace"']);
-    }
-  });
-
-  test('Scopes: request with a wrong token: 401 with error="invalid_token"', async () => {
-    const { status, headers } = await ask(bearer('wrong'));
-    expect(status).toBe(401);
-    expect(headers['www-authenticate']).toBe('Bearer realm="Millrace", error="invalid_token"');
-  });
-
-  test('Scopes: no token is set in the settings: every request is allowed, even with a wrong token', async () => {
-    for (const headers of [{}, bearer('wrong')]) {
-      for (const method of ['GET', 'POST', 'DELETE']) {
-        expect((await open.send('/api/v1/caller', { method, headers })).status).toBe(200);
-      }
-    }
-  });
+test.each([
+  ['read', READER, { GET: 200, POST: 403, DELETE: 403 }],
+  ['ingest', SENDER, { GET: 403, POST: 200, DELETE: 403 }],
+  ['admin', ADMIN, { GET: 200, POST: 200, DELETE: 200 }],
+])('Scopes: token of the scope %s: requests of other scopes get 403', async (_, token, statuses) => {
+  for (const [method, status] of Object.entries(statuses)) {
+    expect([method, (await ask(bearer(token), method)).status]).toEqual([method, status]);
+  }
 });
 
-describe('Session', () => {
-  test('Session: signed in with a token: the session has the scopes of this token until the session ends, then 401', async () => {
-    const session = await sessionOf(READER);
-    expect(JSON.parse((await ask(session)).text)).toEqual({
-      by: 'session',
-      scopes: ['read'],
-      endsAt: NOW + 3_600_000,
-    });
-    expect((await ask({ ...session, ...OWN_PAGE }, 'DELETE')).status).toBe(403);
-    now += 3_600_000;
-    expect((await ask(session)).status).toBe(401);
-    now = NOW;
-  });
+test('Scopes: the token lacks a scope: the 403 response names the scope', async () => {
+  const answer = await ask(bearer(READER), 'DELETE');
+  expect(JSON.parse(answer.text)).toMatchObject({ code: 'forbidden', scope: 'admin' });
+  expect(answer.headers['www-authenticate']).toBe(
+    'Bearer realm="Millrace", error="insufficient_scope", scope="admin"',
+  );
+});
 
-  test('Session: request with a valid session and a wrong token: the session is accepted', async () => {
-    const session = await sessionOf(READER);
-    expect((await ask({ ...session, ...bearer('wrong') })).status).toBe(200);
-  });
+test('Scopes: request without a token: 401 with a Bearer challenge', async () => {
+  for (const method of ['GET', 'POST', 'DELETE']) {
+    const { status, headers } = await ask({}, method);
+    expect([status, headers['www-authenticate']]).toEqual([401, 'Bearer realm="Millrace"']);
+  }
+});
 
-  test('Session: a valid session cookie is found after three invalid session cookies, but not after four', async () => {
-    const { cookie } = await sessionOf(READER);
-    const other = `millrace_session=${NOW + 1}.${'A'.repeat(43)}; `;
-    expect((await ask({ cookie: other.repeat(3) + cookie })).status).toBe(200);
-    expect((await ask({ cookie: other.repeat(4) + cookie })).status).toBe(401);
-  });
+test('Scopes: no token is set in the settings: every request is allowed, even with a wrong token', async () => {
+  for (const headers of [{}, bearer('wrong')]) {
+    for (const method of ['GET', 'POST', 'DELETE']) {
+      expect((await open.send('/api/v1/caller', { method, headers })).status).toBe(200);
+    }
+  }
+});
 
-  test('Session: sign-in with a token without the scope read: 403, and no cookie is set', async () => {
-    const answer = await signIn(SENDER);
-    expect([answer.status, answer.headers['set-cookie']]).toEqual([403, undefined]);
-    expect(JSON.parse(answer.text)).toMatchObject({ scope: 'read' });
+test('Session: signed in with a token: the session has the scopes of this token until the session ends, then 401', async () => {
+  const session = await sessionOf(READER);
+  expect(JSON.parse((await ask(session)).text)).toEqual({
+    by: 'session',
+    scopes: ['read'],
+    endsAt: NOW + 3_600_000,
   });
+  expect((await ask({ ...session, ...OWN_PAGE }, 'DELETE')).status).toBe(403);
+  now += 3_600_000;
+  expect((await ask(session)).status).toBe(401);
+  now = NOW;
+});
 
-  test('Session: no token is set in the settings: sign-in is not required and sets no cookie', async () => {
-    const headers = { 'content-type': 'application/json' };
-    const body = JSON.stringify({ token: 'any' });
-    const answer = await open.send('/api/v1/session', { method: 'POST', headers, body });
-    expect([answer.status, answer.headers['set-cookie']]).toEqual([200, undefined]);
-    expect(JSON.parse(answer.text)).toMatchObject({ required: false, scopes: ['read', 'ingest', 'admin'] });
-  });
+test('Session: a valid session cookie is found after three invalid session cookies, but not after four', async () => {
+  const { cookie } = await sessionOf(READER);
+  const other = `millrace_session=${NOW + 1}.${'A'.repeat(43)}; `;
+  expect((await ask({ cookie: other.repeat(3) + cookie })).status).toBe(200);
+  expect((await ask({ cookie: other.repeat(4) + cookie })).status).toBe(401);
+});
+
+test('Session: sign-in with a token without the scope read: 403, and no cookie is set', async () => {
+  const answer = await signIn(SENDER);
+  expect([answer.status, answer.headers['set-cookie']]).toEqual([403, undefined]);
+  expect(JSON.parse(answer.text)).toMatchObject({ scope: 'read' });
+});
+
+test('Session: no token is set in the settings: sign-in is not required and sets no cookie', async () => {
+  const headers = { 'content-type': 'application/json' };
+  const body = JSON.stringify({ token: 'any' });
+  const answer = await open.send('/api/v1/session', { method: 'POST', headers, body });
+  expect([answer.status, answer.headers['set-cookie']]).toEqual([200, undefined]);
+  expect(JSON.parse(answer.text)).toMatchObject({ required: false, scopes: ['read', 'ingest', 'admin'] });
 });
 
 /** Headers of a request, by the page that sent it. */
@@ -131,60 +116,52 @@ const ORIGINS: Array<[from: string, headers: Record<string, string>, origin: 'sa
     ['no browser', {}, 'unknown'],
   ];
 
-describe('Own page', () => {
-  test.each(ORIGINS)(
-    'Origin check: DELETE with a session from %s: only the own page gets 200',
-    async (_, headers, origin) => {
-      const remote = await startHttpApp({ settings: { ...TOKENS, host: '0.0.0.0' }, clock: () => now });
-      try {
-        const session = await sessionOf(ADMIN);
-        const sent = { ...session, ...headers, host: 'ours' };
-        const { status } = await remote.send('/api/v1/caller', { method: 'DELETE', headers: sent });
-        expect(status).toBe(origin === 'same' ? 200 : 403);
-        // Reading changes nothing, and a page of another origin cannot read the response.
-        expect((await remote.send('/api/v1/caller', { headers: sent })).status).toBe(200);
-      } finally {
-        await remote.stop();
-      }
-    },
-  );
-
-  test.each(ORIGINS)(
-    'Origin check: no token is set in the settings, DELETE from %s: another origin gets 403',
-    async (_, headers, origin) => {
-      const remote = await startHttpApp({ settings: { host: '0.0.0.0' } });
-      try {
-        const sent = { ...headers, host: 'ours' };
-        const { status } = await remote.send('/api/v1/caller', { method: 'DELETE', headers: sent });
-        expect(status).toBe(origin === 'cross' ? 403 : 200);
-      } finally {
-        await remote.stop();
-      }
-    },
-  );
-
-  test('Origin check: request with a token: allowed from any origin, because no browser sends a token by itself', async () => {
-    for (const [, headers] of ORIGINS) {
-      expect((await ask({ ...headers, ...bearer(ADMIN) }, 'DELETE')).status).toBe(200);
+test.each(ORIGINS)(
+  'Origin check: DELETE with a session from %s: only the own page gets 200',
+  async (_, headers, origin) => {
+    const remote = await startHttpApp({ settings: { ...TOKENS, host: '0.0.0.0' }, clock: () => now });
+    try {
+      const session = await sessionOf(ADMIN);
+      const sent = { ...session, ...headers, host: 'ours' };
+      const { status } = await remote.send('/api/v1/caller', { method: 'DELETE', headers: sent });
+      expect(status).toBe(origin === 'same' ? 200 : 403);
+      // Reading changes nothing, and a page of another origin cannot read the response.
+      expect((await remote.send('/api/v1/caller', { headers: sent })).status).toBe(200);
+    } finally {
+      await remote.stop();
     }
-  });
+  },
+);
 
-  test('Sign-in: request from a page of another site: 403, and no cookie is set', async () => {
-    const answer = await signIn(READER, { 'sec-fetch-site': 'cross-site' });
+test.each(ORIGINS)(
+  'Origin check: no token is set in the settings, DELETE from %s: another origin gets 403',
+  async (_, headers, origin) => {
+    const remote = await startHttpApp({ settings: { host: '0.0.0.0' } });
+    try {
+      const sent = { ...headers, host: 'ours' };
+      const { status } = await remote.send('/api/v1/caller', { method: 'DELETE', headers: sent });
+      expect(status).toBe(origin === 'cross' ? 403 : 200);
+    } finally {
+      await remote.stop();
+    }
+  },
+);
+
+test('Sign-in: request from a page of another site: 403, and no cookie is set', async () => {
+  const answer = await signIn(READER, { 'sec-fetch-site': 'cross-site' });
+  expect([answer.status, answer.headers['set-cookie']]).toEqual([403, undefined]);
+});
+
+test('Sign-out: request from a page of another site: 403, and the session cookie is not removed', async () => {
+  const session = await sessionOf(READER);
+  for (const app of [guarded, open]) {
+    const headers = { ...session, 'sec-fetch-site': 'cross-site' };
+    const answer = await app.send('/api/v1/session', { method: 'DELETE', headers });
     expect([answer.status, answer.headers['set-cookie']]).toEqual([403, undefined]);
-  });
-
-  test('Sign-out: request from a page of another site: 403, and the session cookie is not removed', async () => {
-    const session = await sessionOf(READER);
-    for (const app of [guarded, open]) {
-      const headers = { ...session, 'sec-fetch-site': 'cross-site' };
-      const answer = await app.send('/api/v1/session', { method: 'DELETE', headers });
-      expect([answer.status, answer.headers['set-cookie']]).toEqual([403, undefined]);
-      const own = await app.send('/api/v1/session', {
-        method: 'DELETE',
-        headers: { ...session, ...OWN_PAGE },
-      });
-      expect(own.status).toBe(204);
-    }
-  });
+    const own = await app.send('/api/v1/session', {
+      method: 'DELETE',
+      headers: { ...session, ...OWN_PAGE },
+    });
+    expect(own.status).toBe(204);
+  }
 });

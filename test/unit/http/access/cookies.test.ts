@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { afterEach, expect, test } from '@jest/globals';
 import { cookieOptions, cookiesOf } from '../../../../api/access/http/sessions.ts';
 import { type HttpApp, startHttpApp, TOKENS } from '../../../support/http/app.ts';
 
@@ -27,18 +27,16 @@ async function cookiesSet(options?: Parameters<typeof startHttpApp>[0]): Promise
   return cookies;
 }
 
-describe('Session cookie: Secure', () => {
-  test.each([
-    ['TLS on loopback', true, { tls: FILES, host: '127.0.0.1' }],
-    ['TLS beyond loopback', true, { tls: FILES, host: '0.0.0.0' }],
-    ['a proxy with TLS in front', true, { tls: null, host: '0.0.0.0' }],
-    ['loopback without TLS', false, { tls: null, host: '127.0.0.1' }],
-    ['localhost without TLS', false, { tls: null, host: 'localhost' }],
-  ])('Session cookie: %s: the attribute Secure is set: %p', async (_, isSecure, settings) => {
-    const cookies = await cookiesSet({ settings: { ...TOKENS, ...settings } });
-    expect(cookies).toHaveLength(2);
-    for (const cookie of cookies) expect(/; Secure(;|$)/.test(cookie)).toBe(isSecure);
-  });
+test.each([
+  ['TLS on loopback', true, { tls: FILES, host: '127.0.0.1' }],
+  ['TLS beyond loopback', true, { tls: FILES, host: '0.0.0.0' }],
+  ['a proxy with TLS in front', true, { tls: null, host: '0.0.0.0' }],
+  ['loopback without TLS', false, { tls: null, host: '127.0.0.1' }],
+  ['localhost without TLS', false, { tls: null, host: 'localhost' }],
+])('Session cookie: %s: the attribute Secure is set: %p', async (_, isSecure, settings) => {
+  const cookies = await cookiesSet({ settings: { ...TOKENS, ...settings } });
+  expect(cookies).toHaveLength(2);
+  for (const cookie of cookies) expect(/; Secure(;|$)/.test(cookie)).toBe(isSecure);
 });
 
 test('Session cookie: it has the attributes HttpOnly, SameSite=Strict and Expires at the end of the session', async () => {
@@ -53,22 +51,20 @@ test('Session cookie: it has the attributes HttpOnly, SameSite=Strict and Expire
   expect(cookieOptions(true)).toEqual({ httpOnly: true, sameSite: 'strict', path: '/', secure: true });
 });
 
-describe('Cookie header', () => {
-  test.each([
-    [undefined, []],
-    ['', []],
-    ['millrace_session=a', ['a']],
-    ['other=1; millrace_session=a; more=2', ['a']],
-    ['other=1;millrace_session=a', ['a']],
-    ['millrace_session=a; millrace_session=b', ['a', 'b']],
-    ['millrace_session', ['']],
-    ['millrace_sessions=a; xmillrace_session=b; Millrace_Session=c', []],
-    ['a=millrace_session=b', []],
-    [
-      'millrace_session=1; millrace_session=2; millrace_session=3; millrace_session=4; millrace_session=5',
-      ['1', '2', '3', '4'],
-    ],
-  ])('Cookie header %j: the session cookies in it are %j', (cookie, values) => {
-    expect(cookiesOf({ headers: { cookie } } as never)).toEqual(values);
-  });
+test.each([
+  [undefined, []],
+  ['', []],
+  ['millrace_session=a', ['a']],
+  ['other=1; millrace_session=a; more=2', ['a']],
+  ['other=1;millrace_session=a', ['a']],
+  ['millrace_session=a; millrace_session=b', ['a', 'b']],
+  ['millrace_session', ['']],
+  ['millrace_sessions=a; xmillrace_session=b; Millrace_Session=c', []],
+  ['a=millrace_session=b', []],
+  [
+    'millrace_session=1; millrace_session=2; millrace_session=3; millrace_session=4; millrace_session=5',
+    ['1', '2', '3', '4'],
+  ],
+])('Cookie header %j: the session cookies in it are %j', (cookie, values) => {
+  expect(cookiesOf({ headers: { cookie } } as never)).toEqual(values);
 });

@@ -3,13 +3,7 @@ import { dirname, join } from 'node:path';
 import { expect, test } from '@jest/globals';
 
 /** Commands that install the npm packages themselves. */
-const COMMANDS = [
-  'infra/dev/index.ts',
-  'test/run.ts',
-  'test/coverage/index.ts',
-  'test/flaky/index.ts',
-  'test/mutation/index.ts',
-];
+const COMMANDS = ['infra/dev/index.ts', 'test/run.ts', 'test/mutation/index.ts'];
 
 const STATIC_IMPORT = /^(?:import|export)(?! type\b)\b[^;]*?from '([^']+)'|^import '([^']+)'/gm;
 

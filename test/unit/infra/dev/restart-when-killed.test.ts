@@ -37,15 +37,6 @@ test('npm run dev: a child process is killed twice in a short time: restarted on
   expect(starts()).toBe(2);
 });
 
-test.each([
-  ['without an error', 'done.js', null],
-  ['with an error', 'broken.js', 'The part ended with exit code 3.'],
-])('npm run dev: a child process exits by itself %s: it is not restarted', async (_, script, message) => {
-  const { kept, notified, starts } = keep(script);
-  expect((await kept.exited)?.message ?? null).toBe(message);
-  expect([notified, starts()]).toEqual([[], 1]);
-});
-
 test.each(['stop', 'kill'])('npm run dev: child process ended by %s(): not restarted', async (how) => {
   const { kept, notified, starts } = keep('waits.js');
   if (how === 'stop') await kept.stop({ withinMs: 5000 });

@@ -58,28 +58,6 @@ test('Byte budget of ingest: messages exceed the budget: they begin in order of 
   );
 });
 
-test('Byte budget of ingest: a message fits the budget: its handler begins at once', () => {
-  const budget = new ByteBudget(10 * OVERHEAD);
-  let begun = false;
-  void budget.run(100, async () => {
-    begun = true;
-  });
-  expect(begun).toBe(true);
-});
-
-test('Byte budget of ingest: a message arrives while waiting messages are admitted: it is handled after the waiting messages', async () => {
-  const budget = new ByteBudget(OVERHEAD);
-  const begun: string[] = [];
-  const more: Promise<void>[] = [];
-  await budget
-    .run(0, async () => {
-      more.push(budget.run(0, async () => void begun.push('waited')));
-    })
-    .then(() => more.push(budget.run(0, async () => void begun.push('came later'))));
-  await Promise.all(more);
-  expect(begun).toEqual(['waited', 'came later']);
-});
-
 test('Byte budget of ingest: a waiting message is aborted: it is removed, and smaller messages behind it begin', async () => {
   const budget = new ByteBudget(3 * OVERHEAD);
   const gone = new AbortController();

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { DeviceQueue, isBarrier, queueKeyOf } from '../../../../api/ingest/admission/index.ts';
 import { parseTopic, type Topic } from '../../../../schema/topics.ts';
 
@@ -60,16 +60,15 @@ test('Queue of a device: two birth messages: one runs after the other, also if t
   await last;
 });
 
-describe('Device queue: key of a message, and whether later ones wait for it', () => {
-  const id = '3388eef7-0000-5000-8000-000000000000';
-  const identity = { id, bytes: Buffer.alloc(16), name: null };
+const id = '3388eef7-0000-5000-8000-000000000000';
+const identity = { id, bytes: Buffer.alloc(16), name: null };
+const _edge = 'plant/edge-1';
 
-  test.each([
-    ['iot/v1/pump/birth', id, true],
-    ['iot/v1/pump/measurements', id, false],
-    ['iot/v1/pump/status', id, true],
-  ])('Queue of a device: message on %s: queue key %s, later messages wait: %s', (topic, key, barrier) => {
-    const parsed = parseTopic(topic) as Topic;
-    expect([queueKeyOf(parsed, identity), isBarrier(parsed)]).toEqual([key, barrier]);
-  });
+test.each([
+  ['iot/v1/pump/birth', id, true],
+  ['iot/v1/pump/measurements', id, false],
+  ['iot/v1/pump/status', id, true],
+])('Queue of a device: message on %s: queue key %s, later messages wait: %s', (topic, key, barrier) => {
+  const parsed = parseTopic(topic) as Topic;
+  expect([queueKeyOf(parsed, identity), isBarrier(parsed)]).toEqual([key, barrier]);
 });

@@ -37,13 +37,3 @@ test('Ingest progress: a message waits, the database answers, but no message is 
   progress.end(given, false);
   expect(progress.standstillMs).toBe(2000);
 });
-
-test('Ingest progress: no message waits: standstillMs is 0', () => {
-  const { at, progress } = progressAt();
-  const message = {};
-  expect(progress.standstillMs).toBe(0);
-  progress.begin(message);
-  at.now = 9000;
-  progress.end(message, false);
-  expect(progress.standstillMs).toBe(0);
-});

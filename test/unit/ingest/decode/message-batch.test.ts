@@ -70,24 +70,6 @@ test('Decoded message: keepOnly() of any measurements: others are removed, refus
   );
 });
 
-test('Decoded message: a measurement is added after keepOnly(): stored after the kept measurements', () => {
-  const batch = new MessageBatch(rules);
-  batch.add(0, 't', NOW - 1, 1);
-  batch.add(1, 't', NOW, 2);
-  batch.keepOnly((index) => index === 1);
-  batch.add(2, 't', NOW + 1, 3);
-  expect(batch.sensors.get('t')).toEqual({ times: [NOW, NOW + 1], values: [2, 3], indexes: [1, 2] });
-});
-
-test('Decoded message: keepOnly() of one element: refusals of other elements are removed', () => {
-  const batch = new MessageBatch(rules);
-  batch.refuse(-1, 'malformed');
-  batch.refuse(0, 'not_numeric', 'value');
-  batch.refuse(1, 'not_numeric', 'value');
-  batch.keepOnly((index) => index === 1);
-  expect(batch.refused.map(({ index }) => index)).toEqual([-1, 1]);
-});
-
 test.each([
   ['seconds of the oldest time', rules.oldest / 1000, true],
   ['seconds of the newest time', rules.newest / 1000, true],

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { encode } from 'cborg';
 import { MessageDecoder } from '../../../../api/ingest/decode/index.ts';
 import { refusalOf } from '../../../../api/ingest/decode/refusals.ts';
@@ -93,123 +93,86 @@ const SENML: [what: string, record: unknown, code: string, expected: string][] =
   ],
 ];
 
-describe('Refusal: one measurement', () => {
-  test.each(PLAIN)(
-    'Refusal of a JSON element: element %s: code, path and rule are reported',
-    (_, element, code, text) => {
-      const { refused, counts } = read([good, element, good]);
+test.each(PLAIN)(
+  'Refusal of a JSON element: element %s: code, path and rule are reported',
+  (_, element, code, text) => {
+    const { refused, counts } = read([good, element, good]);
+    expect(shown(refused)).toEqual([[1, code, text]]);
+    expect(counts.samples).toBe(2);
+  },
+);
+
+test.each(SENML)(
+  'Refusal of a SenML record: record %s: code, path and rule are reported',
+  (_, record, code, text) => {
+    const pack = [{ n: 't', v: 1 }, record, { n: 't', t: -1, v: 1 }];
+    for (const refused of [read(pack).refused, read(asCbor(pack), 'application/senml+cbor').refused]) {
       expect(shown(refused)).toEqual([[1, code, text]]);
-      expect(counts.samples).toBe(2);
-    },
-  );
+    }
+  },
+);
 
-  test.each(SENML)(
-    'Refusal of a SenML record: record %s: code, path and rule are reported',
-    (_, record, code, text) => {
-      const pack = [{ n: 't', v: 1 }, record, { n: 't', t: -1, v: 1 }];
-      for (const refused of [read(pack).refused, read(asCbor(pack), 'application/senml+cbor').refused]) {
-        expect(shown(refused)).toEqual([[1, code, text]]);
-      }
-    },
-  );
+test('Refusal of a SenML record: value or time 1e999 exceeds a double: not_finite or bad_timestamp, with the path', () => {
+  const { refused } = read('[{"n":"t","v":1e999},{"n":"t","t":1e999,"v":1}]');
+  expect(shown(refused)).toEqual([
+    [0, 'not_finite', '[0].v: must be a finite number'],
+    [1, 'bad_timestamp', '[1].t: must be a finite number of seconds'],
+  ]);
+});
 
-  test('Refusal of a JSON element: value 1e999 exceeds a double: not_finite, with path and rule', () => {
-    const { refused } = read('[{"sensor_id":"t","value":1},{"sensor_id":"t","value":1e999}]');
-    expect(shown(refused)).toEqual([[1, 'not_finite', '[1].value: must be a finite number']]);
-  });
+test.each([
+  ['', 'bad_id', '[1].n: must not be empty'],
+  ['é'.repeat(65), 'bad_id', '[1].n: must not be longer than 128 bytes'],
+  ['a\u0000', 'bad_id', '[1].n: must not contain control characters'],
+  ['t', 'unknown_sensor', '[1].n: must name a registered sensor'],
+  ['t', 'unknown_device', '[1]: its device must be registered'],
+  ['t', 'registration_limit', '[1]: its device must not have more than 10000 sensors'],
+  ['t', 'rejected', '[1]: the database refuses this content'],
+])('Refusal of a sensor: name %j, code %s: path and rule are reported', (sensor, code, text) => {
+  const batch = read([
+    { n: 'other', v: 1 },
+    { n: sensor, v: 2 },
+  ]);
+  batch.refuseSensor(sensor, code as ErrorCode);
+  expect(shown(batch.refused)).toEqual([[1, code, text]]);
+});
 
-  test('Refusal of a SenML record: value or time 1e999 exceeds a double: not_finite or bad_timestamp, with the path', () => {
-    const { refused } = read('[{"n":"t","v":1e999},{"n":"t","t":1e999,"v":1}]');
-    expect(shown(refused)).toEqual([
-      [0, 'not_finite', '[0].v: must be a finite number'],
-      [1, 'bad_timestamp', '[1].t: must be a finite number of seconds'],
-    ]);
-  });
+test.each([
+  ['JSON that breaks off', '[{', undefined, 'malformed', '', /JSON/],
+  ['a number', '7', undefined, 'malformed', '', /^must be an object or an array of objects$/],
+  ['an unknown content type', '7', 'text/csv', 'unknown_format', '', /text\/csv/],
+  ['bytes that begin like no format', Buffer.from([0xff]), undefined, 'unknown_format', '', /begins/],
+  ['too many measurements', Array(10_001).fill(good), undefined, 'too_large', '', /10000/],
+  ['a SenML pack that is an object', {}, 'application/senml+json', 'malformed', '', /^must be an array/],
+  ['a base name that is a number', [{ n: 't', v: 1 }, { bn: 7 }], undefined, 'malformed', '[1].bn', /text/],
+  ['a base time that is a text', [{ n: 't', bt: 'x' }], undefined, 'malformed', '[0].bt', /number/],
+  ['a base value that is a text', [{ n: 't', bv: 'x' }], undefined, 'malformed', '[0].bv', /number/],
+  ['a future version', [{ n: 't', v: 1, bver: 11 }], undefined, 'malformed', '[0].bver', /up to 10/],
+  ['a label that must be understood', [{ n: 't', v: 1, x_: 1 }], undefined, 'malformed', '[0]', /"x_"/],
+  ['CBOR that breaks off', Buffer.from([0x81]), undefined, 'malformed', '', /CBOR/],
+  ['CBOR that is no array', asCbor({}), 'application/cbor', 'malformed', '', /^must be an array/],
+  ['CBOR with a base name that is a number', asCbor([{ bn: 7 }]), undefined, 'malformed', '[0].bn', /text/],
+])(
+  'Refusal of a message: payload is %s: code, path and rule are reported',
+  (_, content, contentType, code, path, rule) => {
+    const { refused } = read(content, contentType);
+    expect(refused).toEqual([{ index: -1, code, path, rule: expect.stringMatching(rule) }]);
+  },
+);
 
-  test('Refusal of a JSON element: payload is a single object: the path has no index', () => {
-    expect(shown(read({ ...good, value: '1' }).refused)).toEqual([
-      [0, 'not_numeric', 'value: must be a number'],
-    ]);
-    expect(shown(read({ value: 21.5 }).refused)).toEqual([[0, 'bad_id', `sensor_id: ${SHAPE}`]]);
-  });
-
-  test('Refusal of a measurement: no time, RELATIVE_TIMES is off: the rule names RELATIVE_TIMES', () => {
-    const expected = [[0, 'bad_timestamp', '[0].ts: must be an absolute time, since RELATIVE_TIMES is off']];
-    expect(shown(read([{ sensor_id: 't', value: 1 }], undefined, { relativeTimes: false }).refused)).toEqual(
-      expected,
-    );
+test('Refusal of an error: error of the decoder: its path and message are reported', () => {
+  const error = new MillraceError('bad_id', 'must not be empty', { path: 'site' });
+  expect(refusalOf('bad_id', error)).toEqual({
+    index: -1,
+    code: 'bad_id',
+    path: 'site',
+    rule: 'must not be empty',
   });
 });
 
-describe('Refusal: a sensor of a message', () => {
-  test.each([
-    ['', 'bad_id', '[1].n: must not be empty'],
-    ['é'.repeat(65), 'bad_id', '[1].n: must not be longer than 128 bytes'],
-    ['a\u0000', 'bad_id', '[1].n: must not contain control characters'],
-    ['t', 'unknown_sensor', '[1].n: must name a registered sensor'],
-    ['t', 'unknown_device', '[1]: its device must be registered'],
-    ['t', 'registration_limit', '[1]: its device must not have more than 10000 sensors'],
-    ['t', 'rejected', '[1]: the database refuses this content'],
-  ])('Refusal of a sensor: name %j, code %s: path and rule are reported', (sensor, code, text) => {
-    const batch = read([
-      { n: 'other', v: 1 },
-      { n: sensor, v: 2 },
-    ]);
-    batch.refuseSensor(sensor, code as ErrorCode);
-    expect(shown(batch.refused)).toEqual([[1, code, text]]);
-  });
-});
-
-describe('Refusal: a whole message', () => {
-  test.each([
-    ['JSON that breaks off', '[{', undefined, 'malformed', '', /JSON/],
-    ['a number', '7', undefined, 'malformed', '', /^must be an object or an array of objects$/],
-    ['an unknown content type', '7', 'text/csv', 'unknown_format', '', /text\/csv/],
-    ['bytes that begin like no format', Buffer.from([0xff]), undefined, 'unknown_format', '', /begins/],
-    ['too many measurements', Array(10_001).fill(good), undefined, 'too_large', '', /10000/],
-    ['a SenML pack that is an object', {}, 'application/senml+json', 'malformed', '', /^must be an array/],
-    ['a base name that is a number', [{ n: 't', v: 1 }, { bn: 7 }], undefined, 'malformed', '[1].bn', /text/],
-    ['a base time that is a text', [{ n: 't', bt: 'x' }], undefined, 'malformed', '[0].bt', /number/],
-    ['a base value that is a text', [{ n: 't', bv: 'x' }], undefined, 'malformed', '[0].bv', /number/],
-    ['a future version', [{ n: 't', v: 1, bver: 11 }], undefined, 'malformed', '[0].bver', /up to 10/],
-    ['a label that must be understood', [{ n: 't', v: 1, x_: 1 }], undefined, 'malformed', '[0]', /"x_"/],
-    ['CBOR that breaks off', Buffer.from([0x81]), undefined, 'malformed', '', /CBOR/],
-    ['CBOR that is no array', asCbor({}), 'application/cbor', 'malformed', '', /^must be an array/],
-    ['CBOR with a base name that is a number', asCbor([{ bn: 7 }]), undefined, 'malformed', '[0].bn', /text/],
-  ])(
-    'Refusal of a message: payload is %s: code, path and rule are reported',
-    (_, content, contentType, code, path, rule) => {
-      const { refused } = read(content, contentType);
-      expect(refused).toEqual([{ index: -1, code, path, rule: expect.stringMatching(rule) }]);
-    },
-  );
-
-  test('Refusal of a message: a label of 100,000 characters: the rule is cut to 200 characters', () => {
-    const { refused } = read([{ n: 't', v: 1, [`${'x'.repeat(100_000)}_`]: 1 }]);
-    expect(refused[0]?.rule).toHaveLength(200);
-  });
-});
-
-describe('Refusal: an error', () => {
-  test('Refusal of an error: error of the decoder: its path and message are reported', () => {
-    const error = new MillraceError('bad_id', 'must not be empty', { path: 'site' });
-    expect(refusalOf('bad_id', error)).toEqual({
-      index: -1,
-      code: 'bad_id',
-      path: 'site',
-      rule: 'must not be empty',
-    });
-  });
-
-  test.each([
-    ['of the database', new MillraceError('rejected', 'write_dead_letter: node 10.0.0.7 refused')],
-    ['of our own code', new TypeError('x is undefined at file:///srv/api/ingest/x.js')],
-  ])('Refusal of an error: error %s: the rule contains no internals', (_, error) => {
-    expect(refusalOf('rejected', error).rule).toBe('the database refuses this content');
-  });
-
-  test('Refusal of an error: TypeError under the code malformed: the rule is must be an object', () => {
-    const refusal = refusalOf('malformed', new TypeError('x is undefined at file:///srv/api/ingest/x.js'));
-    expect(refusal).toEqual({ index: -1, code: 'malformed', path: '', rule: 'must be an object' });
-  });
+test.each([
+  ['of the database', new MillraceError('rejected', 'write_dead_letter: node 10.0.0.7 refused')],
+  ['of our own code', new TypeError('x is undefined at file:///srv/api/ingest/x.js')],
+])('Refusal of an error: error %s: the rule contains no internals', (_, error) => {
+  expect(refusalOf('rejected', error).rule).toBe('the database refuses this content');
 });

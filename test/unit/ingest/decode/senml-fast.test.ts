@@ -139,45 +139,6 @@ test.each([
   expect(fast(text)).toBeNull();
 });
 
-test.each([...' \t\n\r'])('Fast SenML reader: %j between all JSON tokens: accepted as in JSON', (space) => {
-  const tokens = [
-    '[',
-    '{',
-    '"n"',
-    ':',
-    '"a"',
-    ',',
-    '"v"',
-    ':',
-    '1',
-    '}',
-    ',',
-    '{',
-    '"v"',
-    ':',
-    '2',
-    '}',
-    ']',
-  ];
-  const text = ['', ...tokens, ''].join(space);
-  expect(fast(text)).toEqual(expected(text));
-});
-
-test.each(['\u0001', '\v', '\f', '\u00a0'])(
-  'Fast SenML reader: %j between JSON tokens: left to the full SenML reader',
-  (char) => {
-    expect(fast(`[${char}{"n":"a","v":1}]`)).toBeNull();
-  },
-);
-
-test('Fast SenML reader: a name of all printable characters: accepted; with a control character: left to the full reader', () => {
-  const printable = String.fromCharCode(...Array.from({ length: 0x7f - 0x20 }, (_, at) => 0x20 + at));
-  const name = printable.replace('"', '').replace('\\', '');
-  const text = JSON.stringify([{ n: name, v: 1 }]);
-  expect(fast(text)).toEqual(expected(text));
-  for (const char of ['\u0000', '\u001f', '\u007f']) expect(fast(`[{"n":"a${char}","v":1}]`)).toBeNull();
-});
-
 test('Fast SenML reader: a payload is truncated anywhere: left to the full SenML reader', () => {
   const text = `[{"bn":"a","bt":${NOW / 1000},"u":"Cel","v":-12.5},{"t":-1,"v":3e2}]`;
   for (let length = 0; length < text.length; length++) expect(fast(text.slice(0, length))).toBeNull();

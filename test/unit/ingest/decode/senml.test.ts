@@ -17,11 +17,6 @@ function read(pack: unknown[]) {
 
 const DEVICE = 'urn:dev:ow:10e2073a01080063';
 
-// RFC 8428, sections 5.1.1 to 5.1.5; 5.1.3 is the weather station whose position has its own units under one name.
-test('SenML, RFC 8428 section 5.1.1: a record without a time: stored at the time of receipt', () => {
-  expect(read([{ n: DEVICE, u: 'Cel', v: 23.1 }]).found).toEqual([[DEVICE, NOW, 23.1]]);
-});
-
 test('SenML, RFC 8428 section 5.1.2: several records with a base name and a base time: all are read', () => {
   const at = 1_276_020_076_001;
   const bn = 'urn:dev:ow:10e2073a0108006:';
@@ -39,20 +34,6 @@ test('SenML, RFC 8428 section 5.1.2: several records with a base name and a base
   ]);
 });
 
-test('SenML, RFC 8428 section 5.1.3: base name without a name, times after the base time: all records are read', () => {
-  const at = 1_320_067_464_000;
-  const { found } = read([
-    { bn: DEVICE, bt: 1.320067464e9, bu: '%RH', v: 20 },
-    { t: 60, v: 20.3 },
-    { t: 120, v: 20.7 },
-  ]);
-  expect(found).toEqual([
-    [DEVICE, at, 20],
-    [DEVICE, at + 60_000, 20.3],
-    [DEVICE, at + 120_000, 20.7],
-  ]);
-});
-
 test('SenML, RFC 8428 section 5.1.4: several types of data: numbers and booleans are read, texts and data are skipped', () => {
   const { found, skipped, refused } = read([
     { bn: `${DEVICE}:`, n: 'temp', u: 'Cel', v: 23.1 },
@@ -65,20 +46,6 @@ test('SenML, RFC 8428 section 5.1.4: several types of data: numbers and booleans
     [`${DEVICE}:open`, NOW, 0],
   ]);
   expect({ skipped, refused }).toEqual({ skipped: 2, refused: [] });
-});
-
-test('SenML: a record has only base fields: the base fields apply to the later records', () => {
-  const { found, refused } = read([
-    { bn: 'a/', bt: 1.32e9, bv: 100 },
-    { n: 'x', v: 1 },
-    { bv: 0 },
-    { n: 'x', t: 1, v: 1 },
-  ]);
-  expect(found).toEqual([
-    ['a/x', 1.32e12, 101],
-    ['a/x', 1.32e12 + 1000, 1],
-  ]);
-  expect(refused).toEqual([]);
 });
 
 test('SenML, RFC 8428 section 4.5.3: time below 2^28 s: relative to the time of receipt', () => {

@@ -70,13 +70,3 @@ test('Device cache: forget() during the read of a device: the next call reads th
   const [, second, third] = await Promise.all(reads);
   expect([second?.label, third?.label, cache.peek(pump.id)?.label]).toEqual(['newer', 'newer', 'newer']);
 });
-
-test('Device cache: forget() of another device during the read of a device: the read device is cached', async () => {
-  const { cache, answers } = startReads();
-  const pump = deviceOf('pump', 0);
-  const read = cache.find(pump);
-  cache.forget(deviceOf('other', 0).id);
-  answers[0]?.({ ...pump });
-  await read;
-  expect(cache.peek(pump.id)?.id).toBe(pump.id);
-});

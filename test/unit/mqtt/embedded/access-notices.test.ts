@@ -27,19 +27,6 @@ test('Access log: failed sign-ins with many account names: one log line per IP a
   ]);
 });
 
-test('Access log: failed sign-ins over more than a minute: the next line has the number of failures since the first line', () => {
-  jest.useFakeTimers();
-  try {
-    const { notices, lines } = createNotices();
-    for (let at = 0; at < 5; at++) notices.signIn('pump', '192.0.2.1');
-    jest.advanceTimersByTime(60_000);
-    notices.signIn('pump', '192.0.2.1');
-    expect(lines().map(([fields]) => fields)).toMatchObject([{ failed: 1 }, { failed: 5 }]);
-  } finally {
-    jest.useRealTimers();
-  }
-});
-
 test('Access log: account names: written truncated and without control characters', () => {
   const { notices, lines } = createNotices();
   notices.signIn(`\u001b[2J\n\u202e${'x'.repeat(10_000)}`, '192.0.2.1');

@@ -53,15 +53,6 @@ test('Retained searches: one filter is subscribed 2,000 times: only the first an
   expect(connection.delivered).toHaveLength(2 * TOPICS.length);
 });
 
-test('Retained searches: two SUBSCRIBE packets at once: the second search begins after the end of the first', async () => {
-  const connection = openSearches();
-  void connection.search(['#']);
-  void connection.search(['iot/v1/+/status']);
-  await connection.ended();
-  const expected = [0, 1].flatMap((search) => TOPICS.map((topic) => ({ search, topic })));
-  expect(connection.delivered).toEqual(expected);
-});
-
 test('Retained searches: the connection closes: the running search ends, waiting searches deliver nothing', async () => {
   const connection = openSearches({
     topics: Array.from({ length: 20_000 }, (_, index) => `iot/v1/${index}/status`),

@@ -47,29 +47,6 @@ test('Retained messages: a status message of a few bytes is stored: its payload 
   throw new Error('The status is not retained.');
 });
 
-test('Retained messages: two filters of one SUBSCRIBE match: one message per filter, with the granted QoS', async () => {
-  const retained = retain(['iot/v1/d/status']);
-  const found = [];
-  const filters: GrantedFilter[] = [
-    ['iot/v1/d/status', 2],
-    ['iot/v1/+/status', 0],
-  ];
-  for await (const { qos } of retained.matching(filters)) found.push(qos);
-  expect(found).toEqual([1, 0]);
-});
-
-test('Retained messages: each message is replaced during the search: the search finds each message once and ends', async () => {
-  const topics = ['a', 'b', 'c'].map((sensor) => `iot/live/d/sensors/${sensor}`);
-  const retained = retain(topics);
-  const found = [];
-  for await (const { topic } of retained.matching(granted(['iot/live/+/sensors/+']))) {
-    found.push(topic);
-    retained.store(packet(topic, 'newer'));
-    if (found.length > topics.length) break;
-  }
-  expect(found).toEqual(topics);
-});
-
 describe('Retained: a filter: the same result as a search of all', () => {
   const all = [...STATUSES, STATE, OTHER_STATE];
   const retained = retain(all);

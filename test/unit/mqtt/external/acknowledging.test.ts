@@ -197,29 +197,6 @@ test('External broker: two uncommitted messages at a limit of two: the next mess
   expect(received.map(({ messageId }) => messageId)).toEqual(ids);
 });
 
-test('External broker: the first message is uncommitted: committed messages behind it still count toward the memory limit', async () => {
-  let settleFirst: () => void = () => {};
-  const first = new Promise((resolve) => {
-    settleFirst = () => resolve(undefined);
-  });
-  let count = 0;
-  const { socket, received, acknowledged } = await open({
-    mostBytes: 1000,
-    settle: () => (count++ === 0 ? first : undefined),
-  });
-  const ids = [1, 2, 3, 4, 5, 6];
-  const payload = Buffer.alloc(400);
-  const packet = { cmd: 'publish', topic: 't', payload, qos: 1, dup: false, retain: false };
-  socket.write(Buffer.concat(ids.map((messageId) => bytesOf({ ...packet, messageId }))));
-  await until(() => received.length >= 3);
-  await nextTurn();
-  expect(received).toHaveLength(3);
-  expect(acknowledged).toEqual([]);
-  settleFirst();
-  await until(() => acknowledged.length === ids.length);
-  expect(acknowledged).toEqual(ids);
-});
-
 test('External broker: messages of QoS 0 arrive faster than they are committed: the client still sends PINGREQ', async () => {
   const packet = bytesOf({
     cmd: 'publish',
@@ -298,24 +275,6 @@ test('External broker: an unacknowledged message is delivered again: both copies
   expect(received.map(({ payload }) => payload.toString())).toEqual(['{"t": 1}', '{"t": 1}']);
   expect(received[1]?.receipt).toBe(received[0]?.receipt);
   for (const { payload } of received) expect(payload.buffer.byteLength).toBeLessThanOrEqual(2048);
-});
-
-test('External broker: payloads in large buffers: acknowledged messages no longer count toward the memory limit', async () => {
-  const client = mqtt.connect(ADDRESS, { manualConnect: true });
-  let received = 0;
-  acknowledgeAfterCommit(client, {
-    onPublish: () => void received++,
-    onFailed: () => {},
-    maxUnsettled: { messages: 10, bytes: 100_000 },
-  });
-  for (let messageId = 1; messageId <= 20; messageId++) {
-    // A payload that fills most of its buffer is not copied.
-    const payload = Buffer.from(new ArrayBuffer(65_536)).subarray(0, 40_000);
-    const packet = { cmd: 'publish', topic: 't', payload, qos: 1, messageId, dup: false, retain: false };
-    client.handleMessage(packet as IPublishPacket, () => {});
-    await nextTurn();
-  }
-  expect(received).toBe(20);
 });
 
 test.each([

@@ -2,7 +2,6 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
   mergePieces,
-  newestOf,
   type Piece,
   packBlock,
   packMessages,
@@ -10,7 +9,7 @@ import {
   splitBlocks,
   visitBlock,
 } from '../../../../schema/packed/block.ts';
-import { blockBytes, HOUR_MS, MAX_BLOCK_BYTES, partsFor } from '../../../../schema/rules.ts';
+import { HOUR_MS, MAX_BLOCK_BYTES, partsFor } from '../../../../schema/rules.ts';
 import { sortedSeries } from './arbitraries.ts';
 
 const BUCKET = Date.UTC(2026, 10, 21, 9);
@@ -66,110 +65,75 @@ const pieces = fc
     }),
   );
 
-describe('Packed block', () => {
-  test('Packed block: random series of several sensors: unpacking returns every sample unchanged, bit by bit', () => {
-    fc.assert(
-      fc.property(pieces, (list) => {
-        const read = readBlock(packBlock(BUCKET, list));
-        expect(read).toEqual(
-          list.map(({ sensor, times, values }) => [sensor.toString('hex'), [...times], [...values]]),
-        );
-      }),
-    );
-  });
-
-  test('Packed block: several sensors have samples at the same instants: the times are stored once', () => {
-    const times = seconds(10);
-    const list = [1, 2, 3, 4].map((number) => pieceOf(number, times));
-    const blob = packBlock(BUCKET, list);
-    expect(blob).toHaveLength(1 + 4 * (16 + 2 + 80) + 40);
-    expect(blob).toHaveLength(blockBytes({ sensors: 4, samples: 10 }));
-  });
-
-  test('Packed block: a range of a series is given: only the samples of this range are packed', () => {
-    const piece = { ...pieceOf(1, seconds(10)), from: 3, to: 5 };
-    expect(readBlock(packBlock(BUCKET, [piece]))[0]?.[1]).toEqual(seconds(2, 3));
-  });
-
-  test('Packed block: two series have equal times only within the packed range: their times are stored once', () => {
-    const list = [
-      { ...pieceOf(1, [...seconds(3), BUCKET + 7000]), to: 3 },
-      { ...pieceOf(2, [...seconds(3), BUCKET + 9000]), to: 3 },
-    ];
-    expect(packBlock(BUCKET, list)).toHaveLength(blockBytes({ sensors: 2, samples: 3 }));
-  });
-
-  test('Packed block: newestOf() with two sensors, one packed in part: the time of the newest packed sample is returned', () => {
-    const list = [{ ...pieceOf(1, seconds(10)), to: 4 }, pieceOf(2, seconds(3, 3))];
-    expect(newestOf(list)).toBe(BUCKET + 5000);
-  });
-
-  test.each([
-    ['no piece', []],
-    ['a piece without samples', [{ ...pieceOf(1, seconds(2)), to: 0 }]],
-    ['a sample of the next hour', [pieceOf(1, [BUCKET, BUCKET + HOUR_MS])]],
-    ['a sample of the hour before', [pieceOf(1, [BUCKET - 1, BUCKET])]],
-  ])('Packed block: packing %s: a RangeError is thrown', (_, list) => {
-    expect(() => packBlock(BUCKET, list)).toThrow(RangeError);
-  });
+test('Packed block: random series of several sensors: unpacking returns every sample unchanged, bit by bit', () => {
+  fc.assert(
+    fc.property(pieces, (list) => {
+      const read = readBlock(packBlock(BUCKET, list));
+      expect(read).toEqual(
+        list.map(({ sensor, times, values }) => [sensor.toString('hex'), [...times], [...values]]),
+      );
+    }),
+  );
 });
 
-describe('Block of several messages', () => {
-  /** Times of one sensor in one message, ms after the begin of the message. */
-  const offsets = fc
-    .uniqueArray(fc.nat(5), { minLength: 1, maxLength: 3 })
-    .map((list) => list.sort((a, b) => a - b));
-  const message = fc.array(offsets, { minLength: 4, maxLength: 4 });
+test.each([
+  ['no piece', []],
+  ['a piece without samples', [{ ...pieceOf(1, seconds(2)), to: 0 }]],
+  ['a sample of the next hour', [pieceOf(1, [BUCKET, BUCKET + HOUR_MS])]],
+  ['a sample of the hour before', [pieceOf(1, [BUCKET - 1, BUCKET])]],
+])('Packed block: packing %s: a RangeError is thrown', (_, list) => {
+  expect(() => packBlock(BUCKET, list)).toThrow(RangeError);
+});
 
-  test('Block of several messages: packMessages() returns the block of the merged samples, or null', () => {
-    fc.assert(
-      fc.property(
-        fc.array(message, { minLength: 1, maxLength: 4 }),
-        fc.integer({ min: 1, max: 4 }),
-        // The messages begin at once, overlap, or follow each other.
-        fc.constantFrom(0, 3, 10),
-        fc.boolean(),
-        (messages, width, everyMs, areTimesShared) => {
-          const list = messages.flatMap((columns, number) =>
-            columns.slice(0, width).map((own, column) => {
-              const times = areTimesShared ? columns[0] : own;
-              const begin = BUCKET + number * everyMs;
-              const values = own.map((_, at) => number + at / 7);
-              return pieceOf(
-                column,
-                (times ?? []).map((time) => begin + time),
-                (times ?? []).map((_, at) => values[at % values.length] ?? 0),
-              );
-            }),
-          );
-          // Ingest has one Buffer object for each sensor.
-          for (const [at, piece] of list.entries()) piece.sensor = (list[at % width] as Piece).sensor;
-          const packed = packMessages(BUCKET, list, width);
-          const isUsual = areTimesShared && (everyMs === 10 || messages.length === 1);
-          if (isUsual) expect(packed).not.toBeNull();
-          if (packed) expect(packed.equals(packBlock(BUCKET, mergePieces(list)))).toBe(true);
-        },
-      ),
-    );
-  });
+/** Times of one sensor in one message, ms after the begin of the message. */
+const offsets = fc
+  .uniqueArray(fc.nat(5), { minLength: 1, maxLength: 3 })
+  .map((list) => list.sort((a, b) => a - b));
+const message = fc.array(offsets, { minLength: 4, maxLength: 4 });
 
-  test.each([
-    ['the second message is older', [[1000], [0]]],
-    ['both messages have the same time', [[1000], [1000]]],
-  ])('Block of several messages: %s: packMessages() returns null', (_, messages) => {
-    const list = messages.map((times) =>
-      pieceOf(
-        1,
-        times.map((ms) => BUCKET + ms),
-      ),
-    );
-    expect(packMessages(BUCKET, list, 1)).toBeNull();
-  });
+test('Block of several messages: packMessages() returns the block of the merged samples, or null', () => {
+  fc.assert(
+    fc.property(
+      fc.array(message, { minLength: 1, maxLength: 4 }),
+      fc.integer({ min: 1, max: 4 }),
+      // The messages begin at once, overlap, or follow each other.
+      fc.constantFrom(0, 3, 10),
+      fc.boolean(),
+      (messages, width, everyMs, areTimesShared) => {
+        const list = messages.flatMap((columns, number) =>
+          columns.slice(0, width).map((own, column) => {
+            const times = areTimesShared ? columns[0] : own;
+            const begin = BUCKET + number * everyMs;
+            const values = own.map((_, at) => number + at / 7);
+            return pieceOf(
+              column,
+              (times ?? []).map((time) => begin + time),
+              (times ?? []).map((_, at) => values[at % values.length] ?? 0),
+            );
+          }),
+        );
+        // Ingest has one Buffer object for each sensor.
+        for (const [at, piece] of list.entries()) piece.sensor = (list[at % width] as Piece).sensor;
+        const packed = packMessages(BUCKET, list, width);
+        const isUsual = areTimesShared && (everyMs === 10 || messages.length === 1);
+        if (isUsual) expect(packed).not.toBeNull();
+        if (packed) expect(packed.equals(packBlock(BUCKET, mergePieces(list)))).toBe(true);
+      },
+    ),
+  );
+});
 
-  test('Block of several messages: a sample belongs to the next hour: packMessages() throws a RangeError', () => {
-    const list = [pieceOf(1, [BUCKET]), pieceOf(1, [BUCKET + HOUR_MS])];
-    expect(() => packMessages(BUCKET, list, 1)).toThrow(RangeError);
-  });
+test.each([
+  ['the second message is older', [[1000], [0]]],
+  ['both messages have the same time', [[1000], [1000]]],
+])('Block of several messages: %s: packMessages() returns null', (_, messages) => {
+  const list = messages.map((times) =>
+    pieceOf(
+      1,
+      times.map((ms) => BUCKET + ms),
+    ),
+  );
+  expect(packMessages(BUCKET, list, 1)).toBeNull();
 });
 
 describe('Block reader', () => {
@@ -219,101 +183,57 @@ describe('Block reader', () => {
   });
 });
 
-describe('Split into blocks', () => {
-  const bytesOf = (blocks: Piece[][]) =>
-    blocks.map((block) => 1 + block.reduce((sum, piece) => sum + pieceBytes(piece), 0));
+const bytesOf = (blocks: Piece[][]) =>
+  blocks.map((block) => 1 + block.reduce((sum, piece) => sum + pieceBytes(piece), 0));
 
-  test('Split into blocks: random series: no block exceeds the size limit, and the blocks have all samples in order', () => {
-    const sizes = fc.array(fc.oneof(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 3600 })), {
-      minLength: 1,
-      maxLength: 60,
-    });
-    fc.assert(
-      fc.property(sizes, (counts) => {
-        const list = counts.map((count, at) => pieceOf(at, seconds(count)));
-        const blocks = splitBlocks(list);
-        expect(Math.max(...bytesOf(blocks))).toBeLessThanOrEqual(MAX_BLOCK_BYTES);
-        expect(blocks.every((block) => block.length > 0)).toBe(true);
-        const samples = blocks
-          .flat()
-          .flatMap(({ sensor, times, from, to }) =>
-            [...times.slice(from, to)].map((time) => [sensor.readUInt32BE(), time]),
-          );
-        const expected = list.flatMap(({ times }, at) => [...times].map((time) => [at, time]));
-        // The samples are compared as text, because jest takes a second to compare a hundred thousand pairs.
-        expect(samples.join()).toBe(expected.join());
-      }),
-      { numRuns: 50 },
-    );
+test('Split into blocks: random series: no block exceeds the size limit, and the blocks have all samples in order', () => {
+  const sizes = fc.array(fc.oneof(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 3600 })), {
+    minLength: 1,
+    maxLength: 60,
   });
+  fc.assert(
+    fc.property(sizes, (counts) => {
+      const list = counts.map((count, at) => pieceOf(at, seconds(count)));
+      const blocks = splitBlocks(list);
+      expect(Math.max(...bytesOf(blocks))).toBeLessThanOrEqual(MAX_BLOCK_BYTES);
+      expect(blocks.every((block) => block.length > 0)).toBe(true);
+      const samples = blocks
+        .flat()
+        .flatMap(({ sensor, times, from, to }) =>
+          [...times.slice(from, to)].map((time) => [sensor.readUInt32BE(), time]),
+        );
+      const expected = list.flatMap(({ times }, at) => [...times].map((time) => [at, time]));
+      // The samples are compared as text, because jest takes a second to compare a hundred thousand pairs.
+      expect(samples.join()).toBe(expected.join());
+    }),
+    { numRuns: 50 },
+  );
+});
 
-  test('Split into blocks: 50 sensors with ten samples each: one block with unchanged series', () => {
-    const list = Array.from({ length: 50 }, (_, at) => pieceOf(at, seconds(10)));
-    expect(splitBlocks(list)).toEqual([list]);
-  });
+/** Returns the ranges of the pieces of each block, such as `0-2663 0-64 | 64-100`. */
+const cuts = (list: Piece[]) =>
+  splitBlocks(list)
+    .map((block) => block.map(({ from, to }) => `${from}-${to}`).join(' '))
+    .join(' | ');
 
-  /** Returns the ranges (from, to) of the pieces of each block. */
-  const cuts = (list: Piece[]) => splitBlocks(list).map((block) => block.map(({ from, to }) => [from, to]));
+// A block holds 2,729 samples of one sensor. Each further sensor takes 18 bytes, the room of 1.5 samples.
+test.each([
+  ['a series just fills a block: one block', [2729], '0-2729'],
+  ['one sample more than a block holds: two blocks', [2730], '0-2729 | 2729-2730'],
+  ['room for 64 samples is left: the next series is cut there', [2663, 100], '0-2663 0-64 | 64-100'],
+  ['room for 63 samples is left: the next series is not cut', [2664, 100], '0-2664 | 0-100'],
+  ['room for 63 samples is left, and the next series has 63: one block', [2664, 63], '0-2664 0-63'],
+  ['room for 63 samples is left, the next series has 64: not cut', [2664, 64], '0-2664 | 0-64'],
+  ['the end of a cut series shares a block with the next series', [2739, 5], '0-2729 | 2729-2739 0-5'],
+])('Split into blocks: %s', (_, counts, expected) => {
+  expect(cuts(counts.map((count, number) => pieceOf(number, seconds(count))))).toBe(expected);
+});
 
-  /** A block holds 2,729 samples of one sensor. Each further sensor takes 18 bytes, the room of 1.5 samples. */
-  const FULL = 2729;
-
-  test('Split into blocks: no samples: no block is returned', () => {
-    expect(splitBlocks([])).toEqual([]);
-  });
-
-  test.each([
-    ['a series just fills a block: one block', [FULL], [[[0, FULL]]]],
-    ['one sample more than a block holds: two blocks', [FULL + 1], [[[0, FULL]], [[FULL, FULL + 1]]]],
-    [
-      'room for 64 samples is left: the next series is cut there',
-      [2663, 100],
-      [
-        [
-          [0, 2663],
-          [0, 64],
-        ],
-        [[64, 100]],
-      ],
-    ],
-    ['room for 63 samples is left: the next series is not cut', [2664, 100], [[[0, 2664]], [[0, 100]]]],
-    [
-      'room for 63 samples is left, and the next series has 63: one block',
-      [2664, 63],
-      [
-        [
-          [0, 2664],
-          [0, 63],
-        ],
-      ],
-    ],
-    ['room for 63 samples is left, the next series has 64: not cut', [2664, 64], [[[0, 2664]], [[0, 64]]]],
-    [
-      'the end of a cut series shares a block with the next series',
-      [FULL + 10, 5],
-      [
-        [[0, FULL]],
-        [
-          [FULL, FULL + 10],
-          [0, 5],
-        ],
-      ],
-    ],
-  ])('Split into blocks: %s', (_, counts, expected) => {
-    expect(cuts(counts.map((count, number) => pieceOf(number, seconds(count))))).toEqual(expected);
-  });
-
-  test('Split into blocks: all series fit into one block: the given objects are returned without copies', () => {
-    const list = [{ ...pieceOf(1, seconds(2500)), from: 2000, to: 2500 }, pieceOf(2, seconds(2227))];
-    const [block, ...others] = splitBlocks(list);
-    expect(others).toEqual([]);
-    expect(block?.every((piece, index) => piece === list[index])).toBe(true);
-  });
-
-  test('Split into blocks: 10,000 samples of one sensor: the smallest possible number of blocks', () => {
-    const times = Array.from({ length: 10_000 }, (_, at) => BUCKET + at);
-    expect(splitBlocks([pieceOf(1, times)])).toHaveLength(Math.ceil((10_000 * 12) / MAX_BLOCK_BYTES));
-  });
+test('Split into blocks: all series fit into one block: the given objects are returned without copies', () => {
+  const list = [{ ...pieceOf(1, seconds(2500)), from: 2000, to: 2500 }, pieceOf(2, seconds(2227))];
+  const [block, ...others] = splitBlocks(list);
+  expect(others).toEqual([]);
+  expect(block?.every((piece, index) => piece === list[index])).toBe(true);
 });
 
 test.each([

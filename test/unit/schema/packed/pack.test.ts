@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { digestOf, packSamples, writeBytes } from '../../../../schema/packed/pack.ts';
+import { digestOf, packSamples } from '../../../../schema/packed/pack.ts';
 import { statisticsOf } from '../../../../schema/packed/statistics.ts';
 import { unpackSamples } from '../../../../schema/packed/unpack.ts';
 import { HOUR_MS } from '../../../../schema/rules.ts';
@@ -17,24 +17,6 @@ test('Packed samples: random samples: packed and unpacked unchanged, bit by bit'
       const out = unpackSamples(BUCKET, packSamples(BUCKET, times, values, 0, times.length));
       expect([...out.times]).toEqual(times);
       expect([...out.values].every((value, i) => Object.is(value, values[i]))).toBe(true);
-    }),
-  );
-});
-
-test('Packed samples: a range of a series: packed to the same bytes as a separate series', () => {
-  fc.assert(
-    fc.property(hourSeries, fc.nat(), fc.nat(), ({ times, values }, a, b) => {
-      const from = a % times.length;
-      const to = from + 1 + (b % (times.length - from));
-      const part = packSamples(BUCKET, times, values, from, to);
-      const whole = packSamples(
-        BUCKET,
-        times.slice(from, to),
-        Float64Array.from(values.slice(from, to)),
-        0,
-        to - from,
-      );
-      expect(part.equals(whole)).toBe(true);
     }),
   );
 });
@@ -106,18 +88,6 @@ test('Packed samples: statistics of a range of indexes: equal those of the value
       // The comparison uses === and not Object.is, because the minimum of 0 and -0 may be either.
       expect(min === Math.min(...part) && max === Math.max(...part)).toBe(true);
       expect(sum).toBe(part.reduce((total, value) => total + value, 0));
-    }),
-  );
-});
-
-test('writeBytes(): random bytes at any offset: written there, and no other byte changes', () => {
-  fc.assert(
-    fc.property(fc.uint8Array({ maxLength: 40 }), fc.nat(9), (bytes, at) => {
-      const target = Buffer.alloc(60, 7);
-      expect(writeBytes(target, at, bytes)).toBe(at + bytes.length);
-      const expected = Buffer.alloc(60, 7);
-      expected.set(bytes, at);
-      expect(target.equals(expected)).toBe(true);
     }),
   );
 });

@@ -7,7 +7,7 @@ import {
   sortKeepLast,
   sortMerge,
 } from '../../../../schema/packed/series.ts';
-import { anyValue, arrivals, sortedSeries } from './arbitraries.ts';
+import { arrivals, sortedSeries } from './arbitraries.ts';
 
 /** @returns its 8 big-endian bytes in hex, so that strings compare like unsigned bytes */
 function bytesOf(value: number): string {
@@ -38,15 +38,6 @@ const samplesOf = ({ times, values }: Series): [number, string][] =>
 const FEW = { min: 1_795_251_600_000, max: 1_795_251_600_030 };
 const anySeries = sortedSeries({ ...FEW, maxLength: 20 });
 const manySeries = fc.array(anySeries, { maxLength: 12 });
-
-test('Merge of samples: two values for one time: the value with the greater bytes is kept', () => {
-  fc.assert(
-    fc.property(anyValue, anyValue, (a, b) => {
-      const greater = bytesOf(a) > bytesOf(b) ? a : b;
-      expect(Object.is(greaterValue(a, b), greater)).toBe(true);
-    }),
-  );
-});
 
 test.each([
   [0, -0, -0],
@@ -156,9 +147,4 @@ test('Merge of samples: random series: the merge is commutative, associative and
       expect(samplesOf(mergeSeries([left, b]))).toEqual(samplesOf(left));
     }),
   );
-});
-
-test('Merge of samples: 5,000 rows of one sample each: merged in order of time', () => {
-  const list = Array.from({ length: 5000 }, (_, i) => ({ times: [(i * 7919) % 5000], values: [i] }));
-  expect([...mergeSeries(list).times]).toEqual(list.map((_, i) => i));
 });

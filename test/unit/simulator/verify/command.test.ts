@@ -1,9 +1,5 @@
-import { spawnSync } from 'node:child_process';
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { MillraceError } from '../../../../common/errors.ts';
-import { settingsText } from '../../../../common/flags.ts';
-import { DATABASE_SETTINGS, namedSettings } from '../../../../common/settings/index.ts';
-import { KAFKA_SETTINGS } from '../../../../schema/kafka/index.ts';
 import { type CommandDeps, compareCommand } from '../../../../simulator/verify/command.ts';
 import { useCleanUps } from '../../../support/clean-ups.ts';
 import { createFleetCase, createLedgerCase, START } from '../../../support/simulator/ledger-case.ts';
@@ -56,192 +52,116 @@ async function run(
   return result;
 }
 
-describe('Compare command: the database', () => {
-  test('Compare command: ledger and database agree: the report is printed, and the command succeeds', async () => {
-    const { lines, status, closed, error } = await run(createFleetCase(afterwards));
-    expect(error).toBeNull();
-    expect(lines[0]).toBe('7 messages of 2 devices: 10 samples acknowledged, 10 stored');
-    expect(lines.at(-1)).toBe(
-      'They agree: nothing is missing, unknown or different, and every latest value is right.',
-    );
-    expect(status).toContain('Compared 2 devices: 10 samples acknowledged, 10 stored, 0 problems');
-    expect(status.slice(-2)).toEqual(['cleared', 'cleared']);
-    expect(closed).toBe(1);
-  });
+test('Compare command: ledger and database agree: the report is printed, and the command succeeds', async () => {
+  const { lines, status, closed, error } = await run(createFleetCase(afterwards));
+  expect(error).toBeNull();
+  expect(lines[0]).toBe('7 messages of 2 devices: 10 samples acknowledged, 10 stored');
+  expect(lines.at(-1)).toBe(
+    'They agree: nothing is missing, unknown or different, and every latest value is right.',
+  );
+  expect(status).toContain('Compared 2 devices: 10 samples acknowledged, 10 stored, 0 problems');
+  expect(status.slice(-2)).toEqual(['cleared', 'cleared']);
+  expect(closed).toBe(1);
+});
 
-  test('Compare command: ledger and database differ: the report is printed, and the command fails', async () => {
-    const fleet = createFleetCase(afterwards);
-    fleet.batches().shift();
-    const { lines, closed, error } = await run(fleet);
-    expect(lines).toContain('2 missing: acknowledged, and not stored');
-    expect(error).toMatchObject({ code: 'failed', message: 'The ledger and the database differ.' });
-    expect(closed).toBe(1);
-  });
+test('Compare command: ledger and database differ: the report is printed, and the command fails', async () => {
+  const fleet = createFleetCase(afterwards);
+  fleet.batches().shift();
+  const { lines, closed, error } = await run(fleet);
+  expect(lines).toContain('2 missing: acknowledged, and not stored');
+  expect(error).toMatchObject({ code: 'failed', message: 'The ledger and the database differ.' });
+  expect(closed).toBe(1);
+});
 
-  test('Compare command: ledger and database agree, but nothing was acknowledged: the command fails', async () => {
-    const fleet = createLedgerCase(afterwards);
-    fleet.send('collar', 'pulse', [[START, 1]], { acknowledged: false });
-    expect((await run(fleet)).error).toMatchObject({
-      code: 'failed',
-      message: 'Nothing in this ledger is acknowledged.',
-    });
-  });
-
-  test('Compare command: one acknowledged sample is correctly stored: the command succeeds', async () => {
-    const fleet = createLedgerCase(afterwards);
-    fleet.send('collar', 'pulse', [[START, 1]]);
-    expect((await run(fleet)).error).toBeNull();
-  });
-
-  test('Compare command: --from and --to: only samples in this range are compared', async () => {
-    const words = ['--from', '2026-11-21T10:00:01.001Z', '--to', String(START + 5000)];
-    const { lines } = await run(createFleetCase(afterwards), words);
-    expect(lines.slice(0, 2)).toEqual([
-      '7 messages of 2 devices: 2 samples acknowledged, 2 stored',
-      'From 2026-11-21T10:00:01.001Z to before 2026-11-21T10:00:05.000Z',
-    ]);
-  });
-
-  test('Compare command: the ledger does not exist: the command fails, and the store is closed', async () => {
-    const fleet = createFleetCase(afterwards);
-    const { error, closed, status } = await run(fleet, [], { ledgerPath: `${fleet.ledgerPath}.none` });
-    expect(error).toMatchObject({ code: 'failed' });
-    expect([closed, status.at(-1)]).toEqual([1, 'cleared']);
+test('Compare command: ledger and database agree, but nothing was acknowledged: the command fails', async () => {
+  const fleet = createLedgerCase(afterwards);
+  fleet.send('collar', 'pulse', [[START, 1]], { acknowledged: false });
+  expect((await run(fleet)).error).toMatchObject({
+    code: 'failed',
+    message: 'Nothing in this ledger is acknowledged.',
   });
 });
 
-describe('Compare command: --kafka', () => {
-  const topicsOf =
-    (until: number | null): CommandDeps['readTopics'] =>
-    async (stream, onProgress) => {
-      expect(stream).toEqual({ kafka: 'kafka:9092' });
-      onProgress(2000);
-      return { topic: new Map(), until };
-    };
+test('Compare command: --from and --to: only samples in this range are compared', async () => {
+  const words = ['--from', '2026-11-21T10:00:01.001Z', '--to', String(START + 5000)];
+  const { lines } = await run(createFleetCase(afterwards), words);
+  expect(lines.slice(0, 2)).toEqual([
+    '7 messages of 2 devices: 2 samples acknowledged, 2 stored',
+    'From 2026-11-21T10:00:01.001Z to before 2026-11-21T10:00:05.000Z',
+  ]);
+});
 
-  function runKafka(words: string[], until: number | null) {
-    const fleet = createLedgerCase(afterwards);
-    fleet.send('collar', 'pulse', [[START, 1]]);
-    fleet.open();
-    return run(fleet, ['--kafka', ...words], { readTopics: topicsOf(until) });
-  }
+test('Compare command: the ledger does not exist: the command fails, and the store is closed', async () => {
+  const fleet = createFleetCase(afterwards);
+  const { error, closed, status } = await run(fleet, [], { ledgerPath: `${fleet.ledgerPath}.none` });
+  expect(error).toMatchObject({ code: 'failed' });
+  expect([closed, status.at(-1)]).toEqual([1, 'cleared']);
+});
 
-  test('Compare command, --kafka: ledger and topic differ: the report goes up to the watermark, and the command fails', async () => {
-    const { lines, status, closed, error } = await runKafka([], START + 1);
-    expect(lines.slice(0, 3)).toEqual([
-      '1 messages of 1 devices: 1 samples acknowledged, 0 stored',
-      'From 2026-11-21T10:00:00.000Z to before 2026-11-21T10:00:00.001Z',
-      '1 missing: acknowledged, and not stored',
-    ]);
-    expect(status[0]).toBe('Reading Kafka: 2000 records');
-    expect(error).toMatchObject({ code: 'failed', message: 'The ledger and Kafka differ.' });
-    expect(closed).toBe(0);
-  });
+const topicsOf =
+  (until: number | null): CommandDeps['readTopics'] =>
+  async (stream, onProgress) => {
+    expect(stream).toEqual({ kafka: 'kafka:9092' });
+    onProgress(2000);
+    return { topic: new Map(), until };
+  };
 
-  test('Compare command, --kafka with --from and --to: this time range is compared, and the watermark is ignored', async () => {
-    const { lines } = await runKafka(['--from', String(START - 1000), '--to', String(START)], null);
-    expect(lines[1]).toBe('From 2026-11-21T09:59:59.000Z to before 2026-11-21T10:00:00.000Z');
-    expect(lines.at(-1)).toBe(
-      'They agree: nothing is missing, unknown or different, and every record is in its place.',
-    );
-  });
+function runKafka(words: string[], until: number | null) {
+  const fleet = createLedgerCase(afterwards);
+  fleet.send('collar', 'pulse', [[START, 1]]);
+  fleet.open();
+  return run(fleet, ['--kafka', ...words], { readTopics: topicsOf(until) });
+}
 
-  test('Compare command, --kafka: there is no watermark in Kafka and no --to: the command fails', async () => {
-    expect((await runKafka([], null)).error).toMatchObject({
-      code: 'failed',
-      message: 'There is no watermark of each group yet. --to compares anyway.',
-    });
-  });
+test('Compare command, --kafka: ledger and topic differ: the report goes up to the watermark, and the command fails', async () => {
+  const { lines, status, closed, error } = await runKafka([], START + 1);
+  expect(lines.slice(0, 3)).toEqual([
+    '1 messages of 1 devices: 1 samples acknowledged, 0 stored',
+    'From 2026-11-21T10:00:00.000Z to before 2026-11-21T10:00:00.001Z',
+    '1 missing: acknowledged, and not stored',
+  ]);
+  expect(status[0]).toBe('Reading Kafka: 2000 records');
+  expect(error).toMatchObject({ code: 'failed', message: 'The ledger and Kafka differ.' });
+  expect(closed).toBe(0);
+});
 
-  test('Compare command, --kafka: STREAM_KAFKA is not set: usage error', async () => {
-    const fleet = createFleetCase(afterwards);
-    expect((await run(fleet, ['--kafka'], { kafka: '' })).error).toMatchObject({
-      code: 'usage',
-      message: '--kafka needs STREAM_KAFKA.',
-    });
+test('Compare command, --kafka with --from and --to: this time range is compared, and the watermark is ignored', async () => {
+  const { lines } = await runKafka(['--from', String(START - 1000), '--to', String(START)], null);
+  expect(lines[1]).toBe('From 2026-11-21T09:59:59.000Z to before 2026-11-21T10:00:00.000Z');
+  expect(lines.at(-1)).toBe(
+    'They agree: nothing is missing, unknown or different, and every record is in its place.',
+  );
+});
+
+test('Compare command, --kafka: there is no watermark in Kafka and no --to: the command fails', async () => {
+  expect((await runKafka([], null)).error).toMatchObject({
+    code: 'failed',
+    message: 'There is no watermark of each group yet. --to compares anyway.',
   });
 });
 
-describe('Compare command: flags', () => {
-  const refusalOf = (...argv: string[]): Promise<{ code: string; message: string }> =>
-    compareCommand(argv, {
-      readSettings: () => {
-        throw new MillraceError('bad_settings', 'the settings were read');
-      },
-      openStore: () => Promise.reject(new Error('the store was opened')),
-      readTopics: () => Promise.reject(new Error('Kafka was read')),
-      print: () => {},
-      statusLine: { update: () => {}, clear: () => {} },
-    }).then(
-      () => Promise.reject(new Error('accepted')),
-      (error) => error,
-    );
+const refusalOf = (...argv: string[]): Promise<{ code: string; message: string }> =>
+  compareCommand(argv, {
+    readSettings: () => {
+      throw new MillraceError('bad_settings', 'the settings were read');
+    },
+    openStore: () => Promise.reject(new Error('the store was opened')),
+    readTopics: () => Promise.reject(new Error('Kafka was read')),
+    print: () => {},
+    statusLine: { update: () => {}, clear: () => {} },
+  }).then(
+    () => Promise.reject(new Error('accepted')),
+    (error) => error,
+  );
 
-  test('Compare command: --ledger is missing: usage error', async () => {
-    expect(await refusalOf()).toMatchObject({
-      code: 'usage',
-      message: 'error: --ledger is needed\n`npm run compare -- --help` lists what it takes.',
-    });
-  });
-
-  test('Compare command: --from and --to are no times: usage error with all problems at once', async () => {
-    expect((await refusalOf('--from', 'yesterday', '--to', 'noon')).message).toBe(
-      [
-        'error: --ledger is needed',
-        'error: --from is a time such as 2026-11-21T00:00:00Z',
-        'error: --to is a time such as 2026-11-21T00:00:00Z',
-        '`npm run compare -- --help` lists what it takes.',
-      ].join('\n'),
-    );
-    expect((await refusalOf('--ledger', 'x', '--to', 'noon')).code).toBe('usage');
-  });
-
-  test('Compare command: valid flags: the settings are read next', async () => {
-    expect((await refusalOf('--ledger', 'x')).code).toBe('bad_settings');
-  });
-
-  test('Compare command: --help: the text lists each flag and examples', async () => {
-    expect(await refusalOf('--help')).toMatchObject({
-      code: 'help',
-      message: `Usage: npm run compare -- [flags]
-
-Compares a simulator's ledger with the database, sample by sample and in both directions.
-
-Flags:
-  --ledger <text>  file that npm run simulator -- --ledger has written
-  --from <text>    ISO 8601 or epoch ms; default the ledger's first sample
-  --kafka          compare with the topics of STREAM_KAFKA, up to their watermark, instead of the database
-  --to <text>      the first instant that does not count; default after the last sample
-  --help           print this text and do nothing else
-
-${settingsText([...DATABASE_SETTINGS, ...namedSettings(KAFKA_SETTINGS, ['STREAM_KAFKA'])]).join('\n')}
-Examples:
-  npm run compare -- --ledger fleet.ledger
-  npm run compare -- --ledger fleet.ledger --kafka
-  npm run compare -- --ledger fleet.ledger --from 2026-11-21T00:00:00Z`,
-    });
-  });
-});
-
-describe('Compare command: process', () => {
-  function start(...words: string[]) {
-    const env = { PATH: process.env['PATH'], LANG: 'C.UTF-8', CQL_CONTACT_POINTS: '127.0.0.1:1' };
-    return spawnSync(process.execPath, ['simulator/verify/index.ts', ...words], { encoding: 'utf8', env });
-  }
-
-  test('Compare command: process with --help: usage on standard output, exit code 0', () => {
-    expect(start('--help')).toMatchObject({
-      status: 0,
-      stdout: expect.stringContaining('Usage: npm run compare'),
-      stderr: '',
-    });
-  });
-
-  test('Compare command: the database is unreachable: the error names its address, exit code 69', () => {
-    expect(start('--ledger', 'none')).toMatchObject({
-      status: 69,
-      stdout: '',
-      stderr: expect.stringContaining('No database answers at 127.0.0.1:1 (CQL_CONTACT_POINTS)'),
-    });
-  });
+test('Compare command: --from and --to are no times: usage error with all problems at once', async () => {
+  expect((await refusalOf('--from', 'yesterday', '--to', 'noon')).message).toBe(
+    [
+      'error: --ledger is needed',
+      'error: --from is a time such as 2026-11-21T00:00:00Z',
+      'error: --to is a time such as 2026-11-21T00:00:00Z',
+      '`npm run compare -- --help` lists what it takes.',
+    ].join('\n'),
+  );
+  expect((await refusalOf('--ledger', 'x', '--to', 'noon')).code).toBe('usage');
 });

@@ -42,30 +42,7 @@ test('Simulator ledger in parts: the ledger is larger than a part: each device i
   }
 });
 
-test('Simulator ledger in parts: the ledger fits in one part: one part is written', async () => {
-  const { ledgerPath } = createManyDevices();
-  const parts = await partLedger(ledgerPath, { onProgress: () => {} });
-  afterwards(parts.remove);
-  expect(parts.count).toBe(1);
-  expect(parts.overview).toMatchObject({ messages: 80, first: START, last: START + 1000 });
-  expect([0, 1, 80, 81].map((number) => parts.overview.acknowledged.has(number))).toEqual([
-    false,
-    true,
-    true,
-    false,
-  ]);
-});
-
 test('Ledger comparison: the ledger is larger than a part: each part is compared', async () => {
   const result = await createManyDevices().compare({ partBytes: 1000 });
   expect(result).toMatchObject({ agree: true, devices: 40, messages: 80, acknowledged: 80, stored: 80 });
-});
-
-test('Simulator ledger in parts: progress is reported every 10,000 messages', async () => {
-  const fleet = createLedgerCase(afterwards);
-  for (let i = 0; i <= 20_000; i++) fleet.send('collar', 'pulse', [[START + i, 1]], { acknowledged: false });
-  const progress: number[] = [];
-  const parts = await partLedger(fleet.ledgerPath, { onProgress: (messages) => progress.push(messages) });
-  await parts.remove();
-  expect(progress).toEqual([10_000, 20_000]);
 });

@@ -1,33 +1,11 @@
 import { expect, test } from '@jest/globals';
 import { groupOf, type Identity, identifyDevice } from '../../../../schema/ids.ts';
-import { partLedger } from '../../../../simulator/verify/ledger-parts.ts';
 import { useCleanUps } from '../../../support/clean-ups.ts';
-import {
-  createFleetCase,
-  createLedgerCase,
-  expectFindings,
-  HOUR_MS,
-  START,
-} from '../../../support/simulator/ledger-case.ts';
+import { createFleetCase } from '../../../support/simulator/ledger-case.ts';
 
 type Parts = Record<string, Record<string, (...args: unknown[]) => unknown>>;
 
 const afterwards = useCleanUps();
-
-test('Ledger comparison: progress is reported after each device, with the number of messages', async () => {
-  const progress: object[] = [];
-  await createFleetCase(afterwards).compare({ onProgress: (now) => progress.push(now) });
-  expect(progress).toHaveLength(2);
-  expect(progress.at(-1)).toEqual({ messages: 7, devices: 2, acknowledged: 10, stored: 10, problems: 0 });
-});
-
-test('Ledger comparison: progress while the ledger is read: only messages are counted', async () => {
-  const fleet = createLedgerCase(afterwards);
-  for (let i = 0; i < 10_000; i++) fleet.send('collar', 'pulse', [[START + i, 1]], { acknowledged: false });
-  const progress: object[] = [];
-  await fleet.compare({ onProgress: (now) => progress.push(now) });
-  expect(progress[0]).toEqual({ messages: 10_000, devices: 0, acknowledged: 0, stored: 0, problems: 0 });
-});
 
 test('Ledger comparison: each table is read with the partition group of the device, from its id and LATEST_GROUPS', async () => {
   const fleet = createFleetCase(afterwards);
@@ -47,20 +25,4 @@ test('Ledger comparison: each table is read with the partition group of the devi
   await fleet.compare({ store });
   const wanted = ['collar', 'machine'].map((name) => groupOf((identifyDevice(name) as Identity).bytes, 4));
   expect(new Set(groups)).toEqual(new Set(wanted));
-});
-
-test('Ledger comparison: an hour is packed for one sensor and in message rows for another: no finding', async () => {
-  const fleet = createFleetCase(afterwards);
-  fleet.pack(START + 2 * HOUR_MS);
-  fleet.send('collar', 'pressure', [[START + 2 * HOUR_MS + 1, 1]]);
-  expectFindings(await fleet.compare(), {});
-});
-
-test('Simulator ledger in parts: the part files are removed twice: no error is thrown', async () => {
-  const fleet = createFleetCase(afterwards);
-  fleet.open();
-  const parts = await partLedger(fleet.ledgerPath, { onProgress: () => {} });
-  await parts.remove();
-  await parts.remove();
-  await expect(parts.read(0)).rejects.toMatchObject({ code: 'ENOENT' });
 });

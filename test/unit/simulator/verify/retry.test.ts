@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { MillraceError } from '../../../../common/errors.ts';
 import { useCleanUps } from '../../../support/clean-ups.ts';
 import { createFleetCase, expectFindings, HOUR_MS, START } from '../../../support/simulator/ledger-case.ts';
@@ -34,32 +34,24 @@ function createCase(table: string, read: string, failureOf: (call: number) => Er
   return { compare: () => fleet.compare({ store, pauseMs: 0 }), calls: () => calls };
 }
 
-describe('Comparison: the database does not answer', () => {
-  test.each(READS)('Ledger comparison: %s.%s() fails twice: the read is repeated', async (table, read) => {
-    const { compare } = createCase(table, read, (call) => (call <= 2 ? away() : null));
-    expectFindings(await compare(), {});
-  });
+test.each(READS)('Ledger comparison: %s.%s() fails twice: the read is repeated', async (table, read) => {
+  const { compare } = createCase(table, read, (call) => (call <= 2 ? away() : null));
+  expectFindings(await compare(), {});
+});
 
-  test('Ledger comparison: 60 attempts of a read fail: the comparison fails with the error of the database', async () => {
-    const { compare, calls } = createCase('fleet', 'latestOfDevice', away);
-    await expect(compare()).rejects.toMatchObject({ code: 'unavailable' });
-    // The comparison reads two devices at once. The first error ends it.
-    expect(calls()).toBeGreaterThanOrEqual(60);
-    expect(calls()).toBeLessThanOrEqual(120);
-  });
+test('Ledger comparison: 60 attempts of a read fail: the comparison fails with the error of the database', async () => {
+  const { compare, calls } = createCase('fleet', 'latestOfDevice', away);
+  await expect(compare()).rejects.toMatchObject({ code: 'unavailable' });
+  // The comparison reads two devices at once. The first error ends it.
+  expect(calls()).toBeGreaterThanOrEqual(60);
+  expect(calls()).toBeLessThanOrEqual(120);
+});
 
-  test('Ledger comparison: 59 attempts of a read fail, the 60th succeeds: the comparison continues', async () => {
-    let failed = 0;
-    const { compare } = createCase('packProgress', 'read', () => (failed++ < 59 ? away() : null));
-    expectFindings(await compare(), {});
-  });
-
-  test.each([
-    ['another error of the database', new MillraceError('rejected', 'no such column')],
-    ['a defect', new TypeError('not a function')],
-  ])('Ledger comparison: a read fails by %s: the read is not repeated', async (_, failure) => {
-    const { compare, calls } = createCase('samples', 'readDeviceHour', () => failure);
-    await expect(compare()).rejects.toBe(failure);
-    expect(calls()).toBeLessThanOrEqual(2);
-  });
+test.each([
+  ['another error of the database', new MillraceError('rejected', 'no such column')],
+  ['a defect', new TypeError('not a function')],
+])('Ledger comparison: a read fails by %s: the read is not repeated', async (_, failure) => {
+  const { compare, calls } = createCase('samples', 'readDeviceHour', () => failure);
+  await expect(compare()).rejects.toBe(failure);
+  expect(calls()).toBeLessThanOrEqual(2);
 });

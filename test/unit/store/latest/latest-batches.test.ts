@@ -7,7 +7,6 @@ import { Partition, type PendingRow } from '../../../../api/store/sending/pendin
 import { Retry } from '../../../../api/store/sending/retry.ts';
 import type { Session } from '../../../../api/store/sending/session.ts';
 import { MillraceError } from '../../../../common/errors.ts';
-import { greaterValue } from '../../../../schema/packed/series.ts';
 
 /** Entries of a request (data-model.md). */
 const MAX_ENTRIES = 2000;
@@ -121,52 +120,6 @@ test('Latest values: the database refuses a row with values of two messages: eac
   expect(alone).toEqual([1, 2]);
 });
 
-const PLACES = [0, 1, 2];
-const message = fc.record({
-  // Nearly always a message has all sensors in one order.
-  places: fc.oneof(
-    { weight: 3, arbitrary: fc.constant(PLACES) },
-    { weight: 1, arbitrary: fc.shuffledSubarray(PLACES, { minLength: 1 }) },
-  ),
-  ts: fc.nat(3),
-  values: fc.array(fc.integer({ min: -2, max: 2 }), { minLength: 3, maxLength: 3 }),
-});
-
-test('Latest values: several messages of a device wait: one write has the newest value of each sensor', async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.array(message, { minLength: 1, maxLength: 6 }), async (messages) => {
-      const [one] = createFleet();
-      const { device, sensors } = one as NonNullable<typeof one>;
-      const { writer, sent, ends } = createBench();
-      const newest: Map<Sensor, { ts: number; value: number }> = new Map();
-      const lists = messages.map(({ places, ts, values }) =>
-        places.map((place) => ({
-          sensor: sensors[place] as Sensor,
-          ts,
-          value: Number(values[place]),
-        })),
-      );
-      const before = lists.map((list) => list.map(({ ts, value }) => [ts, value]));
-      for (const { sensor, ts, value } of lists.flat()) {
-        const known = newest.get(sensor);
-        const isNewer =
-          !known || ts > known.ts || (ts === known.ts && greaterValue(value, known.value) === value);
-        if (isNewer) newest.set(sensor, { ts, value });
-      }
-      const writes = lists.map((list) => writer.write(device, list));
-      ends[0]?.();
-      await Promise.all(writes);
-      expect(sent).toHaveLength(1);
-      const entries = sent[0]?.updates.flatMap((update) => update.newest) ?? [];
-      expect(new Map(entries.map(({ sensor, ts, value }) => [sensor, { ts, value }]))).toEqual(newest);
-      expect(entries).toHaveLength(newest.size);
-      // A message needs its own values again if the database refuses the row.
-      expect(lists.map((list) => list.map(({ ts, value }) => [ts, value]))).toEqual(before);
-    }),
-    { numRuns: 30 },
-  );
-});
-
 /** Bytes that Cassandra 5.0 counts for the update of a partition, of a row in it, and of a map entry (`dataSize`). */
 const COUNTED = { partition: 25 + 16, row: 16 + 8 + 17 + 16, entry: 8 + 4 + 8 + 24 + 16 };
 
@@ -232,22 +185,4 @@ test('Latest values: several devices wait: a row has at most 2,000 values, and 1
     [1000],
     [1000],
   ]);
-});
-
-test('Latest values: 4,009 devices wait: written in rows of 2,000, 2,000 and 9 values', async () => {
-  const { writer, sent, ends } = createBench();
-  const add = () => {
-    const { device, newest } = updateOf(1);
-    return writer.write(device, newest);
-  };
-  const all = [add()];
-  ends[0]?.();
-  await settle();
-  all.push(...Array.from({ length: 2 * MAX_ENTRIES + 9 }, add));
-  for (let at = 1; at < ends.length; at++) {
-    ends[at]?.();
-    await settle();
-  }
-  await Promise.all(all);
-  expect(sent.map(({ entries }) => entries)).toEqual([1, MAX_ENTRIES, MAX_ENTRIES, 9]);
 });

@@ -57,15 +57,6 @@ test('Metric of large partitions: an hour of a device is split into partitions: 
   expect(await count()).toBe(1);
 });
 
-test('Metric of large partitions: the device is cached again within the hour: its earlier rows are still counted', async () => {
-  const { note, count } = createWatch();
-  note(deviceOf(1), { rows: 60_000 });
-  note(deviceOf(2), { rows: 60_000 });
-  expect(await count()).toBe(0);
-  note(deviceOf(1), { rows: 60_000 });
-  expect(await count()).toBe(1);
-});
-
 test('Metric of large partitions: a device begins a new hour: counting starts at 0, late samples are not counted', async () => {
   const { note, count } = createWatch();
   const device = deviceOf(1);

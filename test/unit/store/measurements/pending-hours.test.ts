@@ -10,7 +10,6 @@ import { HOUR_MS } from '../../../../schema/rules.ts';
 
 const SENSOR = Buffer.alloc(16, 1);
 const A = { bytes: Buffer.alloc(16, 10), sensors: { size: 1 } };
-const B = { bytes: Buffer.alloc(16, 11), sensors: { size: 1 } };
 
 /** @returns the values of its samples */
 function valuesOf({ params }: Query): number[] {
@@ -58,19 +57,6 @@ test('Sample writes: three messages of one device and hour wait: stored in one r
   expect(sent).toEqual([[[1, 2, 3]], [[4]]]);
   expect(noticed).toEqual([1, 1]);
   for (const { end } of waiting) end();
-  await Promise.all(done);
-});
-
-test('Sample writes: messages alternate between hours and devices: one request for each hour of a device', async () => {
-  const { add, waiting, sent } = open();
-  const done = [0, 1, 0, 1, 0].map((hour, i) => add(A, hour, i));
-  done.push(add(B, 0, 9));
-  expect(waiting).toHaveLength(3);
-  for (const { send, end } of waiting) {
-    send();
-    end();
-  }
-  expect(sent).toEqual([[[0, 2, 4]], [[1, 3]], [[9]]]);
   await Promise.all(done);
 });
 
@@ -124,15 +110,6 @@ test('Sample writes: database refuses a row with one message: the write fails wi
   expect(waiting).toHaveLength(1);
 });
 
-test('Sample writes: a request fails before it is sent: the next message gets a new request', async () => {
-  const { add, waiting } = open();
-  const lost = add(A, 0, 1);
-  waiting[0]?.end(new Error('this process ends'));
-  await expect(lost).rejects.toThrow('this process ends');
-  void add(A, 0, 2);
-  expect(waiting).toHaveLength(2);
-});
-
 test('Sample writes: a waiting row is full: the next message begins a new request', () => {
   const { writes, add, waiting, sent } = open();
   const times = Array.from({ length: 2000 }, (_, at) => at);
@@ -142,20 +119,6 @@ test('Sample writes: a waiting row is full: the next message begins a new reques
   void add(A, 0, 5000);
   for (const { send } of waiting) send();
   expect(sent.map((rows) => rows.map(({ length }) => length))).toEqual([[2000], [2001]]);
-});
-
-test('Sample writes: rows of several hours wait: a message joins the row of its hour only before the row is sent', async () => {
-  const { add, waiting, sent } = open();
-  const done = [add(A, 0, 1), add(A, 1, 2), add(A, 2, 3), add(A, 0, 4), add(A, 1, 5)];
-  expect(waiting).toHaveLength(3);
-  for (const { send, end } of waiting) {
-    send();
-    end();
-  }
-  await Promise.all(done);
-  void add(A, 0, 6);
-  waiting[3]?.send();
-  expect(sent).toEqual([[[1, 4]], [[2, 5]], [[3]], [[6]]]);
 });
 
 test('Sample writes: observer of blocks is set: notified in order of arrival, with the committed rows', async () => {

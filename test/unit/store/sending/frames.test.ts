@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { afterAll, describe, expect, test } from '@jest/globals';
+import { afterAll, expect, test } from '@jest/globals';
 import type { Client } from 'cassandra-driver';
 import fc from 'fast-check';
 import { createClient } from '../../../../api/store/client.ts';
@@ -69,60 +69,58 @@ function expectSameFrame(own: Frame, theirs: Frame, id: number) {
   expect(own.length).toBe(theirs.length);
 }
 
-describe('Prepared writes', () => {
-  test('Prepared Cassandra writes: any batch: the frame equals that of the driver, byte by byte', () => {
-    fc.assert(
-      fc.property(fc.array(item, { minLength: 1, maxLength: 5 }), options, streamId, (items, some, id) => {
-        const queries = items.map((one) => ({ ...one, meta: blobs(one.params) }));
-        const execution = driver.DefaultExecutionOptions.create(some, client);
-        expectSameFrame(new BatchFrame(queries, execution), new driver.BatchRequest(queries, execution), id);
-      }),
-    );
-  });
+test('Prepared Cassandra writes: any batch: the frame equals that of the driver, byte by byte', () => {
+  fc.assert(
+    fc.property(fc.array(item, { minLength: 1, maxLength: 5 }), options, streamId, (items, some, id) => {
+      const queries = items.map((one) => ({ ...one, meta: blobs(one.params) }));
+      const execution = driver.DefaultExecutionOptions.create(some, client);
+      expectSameFrame(new BatchFrame(queries, execution), new driver.BatchRequest(queries, execution), id);
+    }),
+  );
+});
 
-  test('Prepared Cassandra writes: any single statement: the frame equals that of the driver, byte by byte', () => {
-    fc.assert(
-      fc.property(item, options, streamId, ({ query, queryId, params }, some, id) => {
-        const execution = driver.DefaultExecutionOptions.create(some, client);
-        const args = [query, queryId, params, execution, blobs(params)] as const;
-        expectSameFrame(new ExecuteFrame(...args), new driver.ExecuteRequest(...args), id);
-      }),
-    );
-  });
+test('Prepared Cassandra writes: any single statement: the frame equals that of the driver, byte by byte', () => {
+  fc.assert(
+    fc.property(item, options, streamId, ({ query, queryId, params }, some, id) => {
+      const execution = driver.DefaultExecutionOptions.create(some, client);
+      const args = [query, queryId, params, execution, blobs(params)] as const;
+      expectSameFrame(new ExecuteFrame(...args), new driver.ExecuteRequest(...args), id);
+    }),
+  );
+});
 
-  test('Prepared Cassandra writes: the installed driver has the internal functions that are needed', () => {
-    expect(driverInternals(client)).not.toBeNull();
-  });
+test('Prepared Cassandra writes: the installed driver has the internal functions that are needed', () => {
+  expect(driverInternals(client)).not.toBeNull();
+});
 
-  const known = { metadata: { getPreparedInfo: () => ({ queryId: Buffer.alloc(16) }) } };
-  const routing = Buffer.from('routing');
+const known = { metadata: { getPreparedInfo: () => ({ queryId: Buffer.alloc(16) }) } };
+const routing = Buffer.from('routing');
 
-  const others: Array<{ what: string; inside: object; routingKey?: Buffer; value?: unknown }> = [
-    { what: 'driver has no list of prepared statements', inside: {}, routingKey: routing },
-    {
-      what: 'driver has not prepared the statement yet',
-      inside: { metadata: { getPreparedInfo: () => ({}) } },
-      routingKey: routing,
-    },
-    { what: 'a value is no Buffer', inside: known, routingKey: routing, value: 7 },
-    { what: 'routing key is missing', inside: known },
-  ];
-  test.each(others)('Prepared Cassandra writes: $what: driver functions send the write', async (other) => {
-    const { inside, routingKey, value = Buffer.alloc(8) } = other;
-    const sent: unknown[] = [];
-    const plain = {
-      ...inside,
-      execute: async (...args: unknown[]) => sent.push(['execute', ...args]),
-      batch: async (...args: unknown[]) => sent.push(['batch', ...args]),
-    } as never;
-    const write = createPreparedWrites(plain);
-    const query = { query: 'INSERT', params: [value] };
-    await write([query], routingKey);
-    await write([query, query], routingKey);
-    // Blocks have write timestamps of their own: see cql-values.ts.
-    expect(sent).toEqual([
-      ['execute', 'INSERT', [value], { routingKey, timestamp: expect.any(Number) }],
-      ['batch', [query, query], { logged: false, routingKey, timestamp: expect.any(Number) }],
-    ]);
-  });
+const others: Array<{ what: string; inside: object; routingKey?: Buffer; value?: unknown }> = [
+  { what: 'driver has no list of prepared statements', inside: {}, routingKey: routing },
+  {
+    what: 'driver has not prepared the statement yet',
+    inside: { metadata: { getPreparedInfo: () => ({}) } },
+    routingKey: routing,
+  },
+  { what: 'a value is no Buffer', inside: known, routingKey: routing, value: 7 },
+  { what: 'routing key is missing', inside: known },
+];
+test.each(others)('Prepared Cassandra writes: $what: driver functions send the write', async (other) => {
+  const { inside, routingKey, value = Buffer.alloc(8) } = other;
+  const sent: unknown[] = [];
+  const plain = {
+    ...inside,
+    execute: async (...args: unknown[]) => sent.push(['execute', ...args]),
+    batch: async (...args: unknown[]) => sent.push(['batch', ...args]),
+  } as never;
+  const write = createPreparedWrites(plain);
+  const query = { query: 'INSERT', params: [value] };
+  await write([query], routingKey);
+  await write([query, query], routingKey);
+  // Blocks have write timestamps of their own: see cql-values.ts.
+  expect(sent).toEqual([
+    ['execute', 'INSERT', [value], { routingKey, timestamp: expect.any(Number) }],
+    ['batch', [query, query], { logged: false, routingKey, timestamp: expect.any(Number) }],
+  ]);
 });

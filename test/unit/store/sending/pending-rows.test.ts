@@ -1,4 +1,4 @@
-import { expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import pino from 'pino';
 import { Partition, PendingRow, PendingRows } from '../../../../api/store/sending/pending-rows.ts';
@@ -139,34 +139,6 @@ test('Group commit: updates in any order: each is committed, one write per devic
     }),
     { numRuns: 60 },
   );
-});
-
-test('Group commit: a row is sent: later updates are committed in the next row', async () => {
-  const { add, inFlight, seen } = createBench();
-  const first = [add(0, { key: -2, value: 1 }), add(0, { key: -1, value: 1 })];
-  await settle();
-  inFlight[0]?.send();
-  const all = Promise.all([...first, ...[1, 2, 3].map((key) => add(0, { key, value: 1 }))]);
-  for (let next = inFlight[0]; next; next = inFlight[0]) {
-    next.end();
-    await settle();
-  }
-  await all;
-  expect(seen.map(({ updates }) => updates.length)).toEqual([2, 3]);
-});
-
-test('Group commit: several updates in one event-loop turn: written in one row, resolved after its commit', async () => {
-  const { add, inFlight, seen } = createBench();
-  const settled = jest.fn();
-  const all = Promise.all([1, 2, 3].map((key) => add(0, { key, value: key }))).then(settled);
-  await settle();
-  inFlight[0]?.send();
-  expect(seen.map(({ updates }) => updates.map(({ key }) => key))).toEqual([[1, 2, 3]]);
-  await settle();
-  expect(settled).not.toHaveBeenCalled();
-  inFlight[0]?.end();
-  await all;
-  expect(settled).toHaveBeenCalled();
 });
 
 test('Group commit: a commit fails: only the updates in its row are rejected', async () => {

@@ -71,19 +71,6 @@ test('Permits for database requests: the limit grows: several waiting requests a
   expect(permits.inUse).toBe(0);
 });
 
-test('Permits for database requests: the limit grows while a request waits: a new request waits behind it', async () => {
-  const bound = { size: 1 };
-  const permits = new Permits(bound);
-  void permits.enter();
-  const entered: string[] = [];
-  const first = permits.enter()?.then(() => entered.push('first'));
-  bound.size = 2;
-  const second = permits.enter()?.then(() => entered.push('second'));
-  permits.leave(0);
-  await Promise.all([first, second]);
-  expect(entered).toEqual(['first', 'second']);
-});
-
 test('Permits for database requests: a permit is returned without a request: the next request is admitted', async () => {
   const recorded: number[] = [];
   const permits = new Permits({ size: 1, record: (began) => void recorded.push(began) });

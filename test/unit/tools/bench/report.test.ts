@@ -1,13 +1,7 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { commitText, everything, headline, insertBetweenMarks } from '../../../../tools/bench/documents.ts';
+import { readFileSync } from 'node:fs';
+import { expect, test } from '@jest/globals';
+import { everything, insertBetweenMarks } from '../../../../tools/bench/documents.ts';
 import { targetsTable } from '../../../../tools/bench/parts/index.ts';
-import { figure, markdownTable, stealOf, textTable } from '../../../../tools/bench/report/table.ts';
-import { currentCommit } from '../../../../tools/bench/session.ts';
 
 const rated = (rate: number) => ({ rate, cpu: { ingest: 1, database: 1 }, steal: 0, others: 0 });
 
@@ -26,133 +20,49 @@ const comparison = (shape: string, times: number[] = [3, 5]) => ({
   })),
 });
 
-describe('Report: figures', () => {
-  test('Bench report: figures have three significant digits', () => {
-    expect([0.123456, 1.2345, 12.345, 123.45, 1234.5, 0].map((number) => figure(number))).toEqual([
-      '0.123',
-      '1.23',
-      '12.3',
-      '123',
-      '1235',
-      '0',
-    ]);
-    expect(figure(Number.NaN)).toBe('-');
-  });
+test('Bench report: table of targets: two rounds: each row has the median of the ratios of the rounds, and whether the target is reached', () => {
+  const { rows } = targetsTable({ throughput: [comparison('1x60')] });
+  expect(rows[0]).toEqual([
+    'acknowledged samples/s against one row per sample, 1x60',
+    '3.5 or more',
+    '4.00',
+    'yes',
+  ]);
+  const slow = targetsTable({ throughput: [comparison('1x60', [1])] });
+  expect(slow.rows[0]?.slice(2)).toEqual(['1.00', 'no']);
 });
 
-describe('Report: tables', () => {
-  const head = ['load', 'rate'];
-  const rows = [
-    ['1x60', '574'],
-    ['10x100', '9'],
-  ];
-
-  test('Bench report: text table: columns are aligned', () => {
-    expect(textTable(head, rows).split('\n')).toEqual([
-      'load    rate',
-      '------  ----',
-      '1x60     574',
-      '10x100     9',
-    ]);
-  });
-
-  test('Bench report: Markdown table: figures are right-aligned', () => {
-    expect(markdownTable(head, rows).split('\n')).toEqual([
-      '| load | rate |',
-      '| --- | ---: |',
-      '| 1x60 | 574 |',
-      '| 10x100 | 9 |',
-    ]);
-  });
+test('Bench report: table of targets: targets without a measurement are left out', () => {
+  expect(targetsTable({}).rows).toEqual([]);
+  expect(targetsTable({ throughput: [comparison('2x2')] }).rows).toEqual([]);
 });
 
-test('Bench report: CPU steal is shown with the number of repeated rounds, and with a note if no round was quieter', () => {
-  expect(stealOf([{ steal: 0.001, repeats: 0 }])).toBe('0.1 %');
-  expect(
-    stealOf([
-      { steal: 0.01, repeats: 1 },
-      { steal: 0.002, repeats: 0 },
-    ]),
-  ).toBe('1.0 %, 1 repeated');
-  expect(stealOf([{ steal: 0.17, repeats: 2 }])).toBe('17.0 %, 2 repeated, not quieter');
+const document = 'before\n<!-- bench: written by npm run bench:readme -->\nold\n<!-- /bench -->\nafter\n';
+
+test('Bench report: text is inserted between the marks, and a second insertion changes nothing', () => {
+  const once = insertBetweenMarks(document, 'new', 'bench');
+  expect(once).toContain('before\n');
+  expect(once).toContain('\nnew\n');
+  expect(once).not.toContain('old');
+  expect(insertBetweenMarks(once, 'new', 'bench')).toBe(once);
 });
 
-describe('Report: table of targets', () => {
-  test('Bench report: table of targets: two rounds: each row has the median of the ratios of the rounds, and whether the target is reached', () => {
-    const { rows } = targetsTable({ throughput: [comparison('1x60')] });
-    expect(rows[0]).toEqual([
-      'acknowledged samples/s against one row per sample, 1x60',
-      '3.5 or more',
-      '4.00',
-      'yes',
-    ]);
-    const slow = targetsTable({ throughput: [comparison('1x60', [1])] });
-    expect(slow.rows[0]?.slice(2)).toEqual(['1.00', 'no']);
-  });
-
-  test('Bench report: table of targets: targets without a measurement are left out', () => {
-    expect(targetsTable({}).rows).toEqual([]);
-    expect(targetsTable({ throughput: [comparison('2x2')] }).rows).toEqual([]);
-  });
+test('Bench report: the document has no marks for the text: a RangeError is thrown', () => {
+  expect(() => insertBetweenMarks('nothing', 'new', 'bench')).toThrow(RangeError);
 });
 
-describe('Report: README', () => {
-  const document = 'before\n<!-- bench: written by npm run bench:readme -->\nold\n<!-- /bench -->\nafter\n';
-
-  test('Bench report: text is inserted between the marks, and a second insertion changes nothing', () => {
-    const once = insertBetweenMarks(document, 'new');
-    expect(once).toContain('before\n');
-    expect(once).toContain('\nnew\n');
-    expect(once).not.toContain('old');
-    expect(insertBetweenMarks(once, 'new')).toBe(once);
-  });
-
-  test('Bench report: the document has no marks for the text: a RangeError is thrown', () => {
-    expect(() => insertBetweenMarks('nothing', 'new')).toThrow(RangeError);
-  });
-
-  test('Bench report: the text has the machine, the date and the commit', () => {
-    const machine = { processors: 2, model: 'A processor', memoryGiB: 24, system: 'linux 6', node: 'v20' };
-    const text = everything({
-      began: '2026-11-21T16:00:00.000Z',
-      commit: '1a2b3c4d5e6f',
-      machine,
-      results: { throughput: [comparison('1x60')] },
-    });
-    expect(text).toContain(
-      '2026-11-21, at commit 1a2b3c4d5e6f, on 2 cores (A processor, 24 GiB, linux 6, Node v20)',
-    );
-    expect(text).toContain('| 4.00 | yes |');
-  });
-});
-
-test('Bench report: the headline of the README has three measured figures and the machine', () => {
+test('Bench report: the text has the machine, the date and the commit', () => {
   const machine = { processors: 2, model: 'A processor', memoryGiB: 24, system: 'linux 6', node: 'v20' };
-  const run = { began: '2026-11-21T16:00:00.000Z', commit: '1a2b3c4d5e6f', machine };
-  const text = headline({
-    ...run,
-    results: {
-      throughput: [comparison('1x60')],
-      disk: [{ signal: 'decimals', history: 1.161 }],
-      reading: { rounds: [{ results: { year: { p50: 133.2 } } }] },
-    } as never,
+  const text = everything({
+    began: '2026-11-21T16:00:00.000Z',
+    commit: '1a2b3c4d5e6f',
+    machine,
+    results: { throughput: [comparison('1x60')] },
   });
-  expect(text).toContain('thousand samples/s** acknowledged with 60 samples a message, 4.00 times as many');
-  expect(text).toContain('- **1.16 bytes a sample** in history on disk');
-  expect(text).toContain('- a year of a sensor in **133 ms** (median)');
-  expect(text).toContain('at commit 1a2b3c4d5e6f, on 2 cores');
-  expect(headline({ ...run, results: {} })).not.toContain('- ');
-});
-
-test.each([
-  ['1a2b3c4d5e6f', 'at commit 1a2b3c4d5e6f'],
-  ['1a2b3c4d5e6f-dirty', 'at commit 1a2b3c4d5e6f-dirty'],
-  ['1a2b3c4d5e6f,6f5e4d3c2b1a', 'at commit 1a2b3c4d5e6f and 6f5e4d3c2b1a'],
-  ['before c6ad32f', 'before commit c6ad32f'],
-  [null, 'at an unknown commit'],
-  [undefined, 'at an unknown commit'],
-])('Bench report: commit %p in the raw results: shown as %s', (commit, text) => {
-  expect(commitText(commit)).toBe(text);
+  expect(text).toContain(
+    '2026-11-21, at commit 1a2b3c4d5e6f, on 2 cores (A processor, 24 GiB, linux 6, Node v20)',
+  );
+  expect(text).toContain('| 4.00 | yes |');
 });
 
 test('Bench report: README and benchmarks page name the same run and commit', () => {
@@ -160,40 +70,4 @@ test('Bench report: README and benchmarks page name the same run and commit', ()
     /^Measured on .*$/m.exec(readFileSync(new URL(`../../../../${path}`, import.meta.url), 'utf8'))?.[0];
   expect(measured('README.md')).toMatch(/^Measured on [\d-]+.*, (at|before) commit [0-9a-f]{7,}.*, on /);
   expect(measured('docs/explanation/benchmarks.md')).toBe(measured('README.md'));
-});
-
-describe('Bench: the commit that is measured', () => {
-  let directory: string;
-  beforeEach(() => {
-    directory = mkdtempSync(join(tmpdir(), 'millrace-commit-'));
-  });
-  afterEach(() => rmSync(directory, { recursive: true }));
-
-  const git = (...args: string[]) =>
-    execFileSync('git', ['-c', 'user.name=x', '-c', 'user.email=x@localhost', ...args], {
-      cwd: directory,
-      encoding: 'utf8',
-    }).trim();
-
-  test('Bench commit: a clone returns its commit, with -dirty after a change; a plain directory returns null', async () => {
-    expect(await currentCommit(directory)).toBeNull();
-    git('init', '--quiet');
-    writeFileSync(join(directory, 'a'), '1');
-    git('add', 'a');
-    git('commit', '--quiet', '--message', 'x');
-    git('tag', '--annotate', '--message', 'x', 'v1.0.0');
-    const commit = git('rev-parse', '--short=12', 'HEAD');
-    expect(await currentCommit(directory)).toBe(commit);
-    writeFileSync(join(directory, 'b'), '2');
-    expect(await currentCommit(directory)).toBe(commit);
-    writeFileSync(join(directory, 'a'), '2');
-    expect(await currentCommit(directory)).toBe(`${commit}-dirty`);
-  });
-
-  test('Bench commit: no directory is passed: the commit of this repository is returned', async () => {
-    const root = fileURLToPath(new URL('../../../..', import.meta.url));
-    expect(existsSync(join(root, 'package.json'))).toBe(true);
-    expect(await currentCommit()).toBe(await currentCommit(root));
-    if (existsSync(join(root, '.git'))) expect(await currentCommit()).not.toBeNull();
-  });
 });

@@ -1,9 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { VIEWS } from '../../../../api/http/dashboard.ts';
 import { identifyDevice, identifySensor, NS } from '../../../../schema/ids.ts';
-import { toQuery } from '../../../../web/api/request.ts';
-import { addressOf } from '../../../../web/api/stream/target.ts';
-import { deviceHref, NAMESPACE, routeOf, sensorHref, withQuery } from '../../../../web/routes.ts';
+import { deviceHref, NAMESPACE, routeOf, sensorHref } from '../../../../web/routes.ts';
 
 test('Dashboard routes: each page address that the HTTP server accepts: opens a different view', () => {
   const views = VIEWS.map((path) => routeOf(path, []).view);
@@ -48,36 +46,4 @@ test('Dashboard routes: addresses of the pipeline and of a page of a feature: ea
   expect(routeOf('/pipeline', [])).toEqual({ view: 'pipeline' });
   expect(routeOf('/some-page', ['some-page'])).toEqual({ view: 'some-page' });
   expect(routeOf('/some-page', [])).toEqual({ view: 'not-found' });
-});
-
-test.each([
-  '/nowhere',
-  '/pipeline/x',
-  '/constructor',
-  '/devices',
-  '/devices/a/sensors',
-  '/devices/a/b/c',
-  '/devices/%E0%A4%A',
-])('Dashboard routes: unknown address %s: the view not-found is opened', (path) =>
-  expect(routeOf(path, ['some-page'])).toEqual({ view: 'not-found' }),
-);
-
-test('Dashboard address: a filter changes: the query parameter of the filter is set, and empty parameters are removed', () => {
-  const place = { path: '/', query: new URLSearchParams('type=pulse&cursor=abc'), trail: [] };
-  expect(withQuery(place, { site: 'north & south', cursor: null })).toBe('/?type=pulse&site=north+%26+south');
-  expect(withQuery(place, { type: '', cursor: null })).toBe('/');
-});
-
-test('API request: parameters that are empty, null or undefined: left out of the query string', () => {
-  expect(toQuery({ type: 'pulse', site: null, name: '', limit: 25, cursor: undefined })).toBe(
-    '?type=pulse&limit=25',
-  );
-  expect(toQuery({})).toBe('');
-});
-
-test('Event stream address: device or sensor ids with special characters: encoded; no ids: no query', () => {
-  expect(addressOf({})).toBe('/api/v1/stream');
-  expect(addressOf({ devices: ['a&b'] })).toBe('/api/v1/stream?device=a%26b');
-  const [, raw = ''] = addressOf({ sensors: [['a/b', 'c']] }).split('sensor=');
-  expect(decodeURIComponent(raw).split('/').map(decodeURIComponent)).toEqual(['a/b', 'c']);
 });

@@ -37,23 +37,6 @@ test('Limit of parallel requests: four requests, two allowed: two wait and start
   expect(await limit.run(async () => 'after')).toBe('after');
 });
 
-type Asked = ReturnType<typeof request>;
-
-test('Limit of parallel requests: a request arrives while a waiting request starts: the new request waits', async () => {
-  const limit = createLimit(1);
-  const requests = Array.from({ length: 3 }, request);
-  const [first, second, third] = requests as [Asked, Asked, Asked];
-  void limit.run(() => first.ask());
-  const waiting = limit.run(() => second.ask());
-  first?.answer('x');
-  const late = limit.run(() => third.ask());
-  await settle();
-  expect(requests.map(({ begun }) => begun())).toEqual([true, true, false]);
-  second?.answer('x');
-  third?.answer('x');
-  await Promise.all([waiting, late]);
-});
-
 test('Limit of parallel requests: a waiting request is aborted: it is never sent', async () => {
   const limit = createLimit(1);
   const [first, second] = [request(), request()];

@@ -11,17 +11,6 @@ test.each(PROBLEM_CODES)('Problem text: API error code %s: the text has a title 
   expect(advice).toMatch(/\.$/);
 });
 
-test.each(['unavailable', 'unauthorized', 'not_found', 'busy', 'bad_cursor', 'internal', 'wrong_host'])(
-  'Problem text: API error code %s: the title is specific to the code, not the phrase of the HTTP status',
-  (code) => {
-    expect(problemWords(answered(code, statusOf(code as never))).title).not.toBe('Some Phrase');
-  },
-);
-
-test('Problem text: the API refuses a time range: the advice is the detail of the API answer', () => {
-  expect(problemWords(answered('bad_range', 400)).advice).toBe('What is wrong.');
-});
-
 test('Problem text: status without API error code, or exception in the page: the message of the failure is shown', () => {
   expect(problemWords(new Problem({ title: 'The API answered 418', detail: 'Teapot', status: 418 }))).toEqual(
     {

@@ -1,82 +1,48 @@
 import { execFileSync } from 'node:child_process';
-import { describe, expect, test } from '@jest/globals';
-import { DAY_MS, daysOf, isDaily, joinDays, partsOfRange, startOfDay } from '../../../../web/chart/reader.ts';
-import { emptyShape } from '../../../../web/chart/shape.ts';
+import { expect, test } from '@jest/globals';
+import { DAY_MS, daysOf, isDaily, partsOfRange, startOfDay } from '../../../../web/chart/reader.ts';
 import { createZone, UTC } from '../../../../web/format.ts';
 
 const HOUR = 3_600_000;
 const YEAR = { from: Date.UTC(2026, 0, 10, 7), to: Date.UTC(2027, 0, 10, 7) };
 
-const bins = (ts: number[], stepMs: number) => ({
-  ...emptyShape(YEAR),
-  stepMs,
-  ts,
-  min: ts.map((_, at) => at),
-  avg: ts.map((_, at) => at + 1),
-  max: ts.map((_, at) => at + 2),
-  count: ts.map(() => 2),
+test('Daily bins: zone UTC: a range is read in one request, and each day that the range touches is counted', () => {
+  expect(partsOfRange(YEAR, UTC)).toEqual([{ ...YEAR, offsetMs: 0 }]);
+  expect(daysOf({ ...YEAR, offsetMs: 0 })).toBe(366);
+  expect(daysOf({ from: 0, to: DAY_MS, offsetMs: 0 })).toBe(1);
+  expect(daysOf({ from: 0, to: DAY_MS, offsetMs: HOUR })).toBe(2);
+  expect(startOfDay(YEAR.from, UTC, 31)).toBe(Date.UTC(2026, 1, 10));
 });
 
-describe('Days of UTC', () => {
-  test('Daily bins: zone UTC: a range is read in one request, and each day that the range touches is counted', () => {
-    expect(partsOfRange(YEAR, UTC)).toEqual([{ ...YEAR, offsetMs: 0 }]);
-    expect(daysOf({ ...YEAR, offsetMs: 0 })).toBe(366);
-    expect(daysOf({ from: 0, to: DAY_MS, offsetMs: 0 })).toBe(1);
-    expect(daysOf({ from: 0, to: DAY_MS, offsetMs: HOUR })).toBe(2);
-    expect(startOfDay(YEAR.from, UTC, 31)).toBe(Date.UTC(2026, 1, 10));
-  });
+const module = new URL('../../../../web/chart/reader.ts', import.meta.url);
+const format = new URL('../../../../web/format.ts', import.meta.url);
+const hooks = new URL('../../../support/unit-runner/hooks.ts', import.meta.url);
 
-  test('Daily bins: zone UTC: hourly bins are joined to one bin for each day, with exact min, mean, max and count', () => {
-    const hours = bins([0, HOUR, DAY_MS - HOUR, DAY_MS], HOUR);
-    expect(joinDays([hours], YEAR, UTC)).toMatchObject({
-      stepMs: DAY_MS,
-      ts: [0, DAY_MS],
-      min: [0, 3],
-      avg: [2, 4],
-      max: [4, 5],
-      count: [6, 2],
-    });
-  });
-});
-
-describe('Days of a zone with summer time', () => {
-  const module = new URL('../../../../web/chart/reader.ts', import.meta.url);
-  const format = new URL('../../../../web/format.ts', import.meta.url);
-  const hooks = new URL('../../../support/unit-runner/hooks.ts', import.meta.url);
-
-  /**
-   * Evaluates the expression in a new process, because Node.js reads the time zone once, at the start.
-   * @param expression of the module's exports
-   */
-  function inBerlin(expression: string): Record<string, unknown> {
-    const code = `
+/**
+ * Evaluates the expression in a new process, because Node.js reads the time zone once, at the start.
+ * @param expression of the module's exports
+ */
+function inBerlin(expression: string): Record<string, unknown> {
+  const code = `
       import { register } from 'node:module';
       register(${JSON.stringify(hooks)});
       const days = await import(${JSON.stringify(module)});
       const { LOCAL } = await import(${JSON.stringify(format)});
       console.log(JSON.stringify(${expression}));
     `;
-    const env = { ...process.env, TZ: 'Europe/Berlin' };
-    return JSON.parse(
-      execFileSync(process.execPath, ['--input-type=module', '--eval', code], { env, encoding: 'utf8' }),
-    );
-  }
+  const env = { ...process.env, TZ: 'Europe/Berlin' };
+  return JSON.parse(
+    execFileSync(process.execPath, ['--input-type=module', '--eval', code], { env, encoding: 'utf8' }),
+  );
+}
 
-  test('Daily bins: zone with summer time: a year is read in three parts that meet at midnight', () => {
-    const parts = inBerlin(`days.partsOfRange(${JSON.stringify(YEAR)}, LOCAL)`);
-    expect(parts).toEqual([
-      { from: YEAR.from, to: Date.UTC(2026, 2, 29, 22), offsetMs: HOUR },
-      { from: Date.UTC(2026, 2, 29, 22), to: Date.UTC(2026, 9, 25, 23), offsetMs: 2 * HOUR },
-      { from: Date.UTC(2026, 9, 25, 23), to: YEAR.to, offsetMs: HOUR },
-    ]);
-  });
-
-  test('Daily bins: zone with summer time: a day of 25 hours gives one bin', () => {
-    const start = Date.UTC(2026, 9, 24, 22);
-    const part = JSON.stringify(bins([start, start + DAY_MS], DAY_MS));
-    const joined = inBerlin(`days.joinDays([${part}], { from: 0, to: 1 }, LOCAL)`);
-    expect([joined.ts, joined.count]).toEqual([[start], [4]]);
-  });
+test('Daily bins: zone with summer time: a year is read in three parts that meet at midnight', () => {
+  const parts = inBerlin(`days.partsOfRange(${JSON.stringify(YEAR)}, LOCAL)`);
+  expect(parts).toEqual([
+    { from: YEAR.from, to: Date.UTC(2026, 2, 29, 22), offsetMs: HOUR },
+    { from: Date.UTC(2026, 2, 29, 22), to: Date.UTC(2026, 9, 25, 23), offsetMs: 2 * HOUR },
+    { from: Date.UTC(2026, 9, 25, 23), to: YEAR.to, offsetMs: HOUR },
+  ]);
 });
 
 test.each(['America/Santiago', 'America/Havana', 'Atlantic/Azores'])(
@@ -101,13 +67,4 @@ test('Daily bins: chart range of 61 to 1990 days: daily bins are used; shorter o
     true,
     false,
   ]);
-});
-
-test('Daily bins: zone Europe/Berlin: the days of clock changes have 23 and 25 hours', () => {
-  const berlin = createZone('Europe/Berlin');
-  const lengthOf = (month: number, day: number) => {
-    const start = startOfDay(Date.UTC(2026, month, day, 12), berlin);
-    return (startOfDay(start, berlin, 1) - start) / HOUR;
-  };
-  expect([lengthOf(2, 28), lengthOf(2, 29), lengthOf(9, 25)]).toEqual([24, 23, 25]);
 });

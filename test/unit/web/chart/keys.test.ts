@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { entryNear, press } from '../../../../web/chart/plot.ts';
+import { press } from '../../../../web/chart/plot.ts';
 import { drawn, shapeOfSamples } from '../../../../web/chart/shape.ts';
 
 const range = { from: 0, to: 1000 };
@@ -27,10 +27,4 @@ test('Chart keys: ten samples share a pixel: arrow keys still move the cursor fr
 
 test('Chart keys: the cursor was set by mouse: an arrow key moves the cursor to the sample next to it', () => {
   expect(step('ArrowLeft', null, 500)).toBe(499);
-});
-
-test('Chart keys: new samples replaced the old ones: the cursor moves to the nearest sample', () => {
-  expect(['-5', '0.4', '0.6', '998.5', '5000'].map((ts) => entryNear(picture, Number(ts)))).toEqual([
-    0, 0, 1, 999, 999,
-  ]);
 });

@@ -41,7 +41,3 @@ test('Value at the chart cursor: cursor within the width of a bin: values of tha
   expect(readingAt(BINS, 30_000, 0)).toBeNull();
   expect(readingAt(BINS, 49_999, 0)?.avg).toBe(42);
 });
-
-test('Value at the chart cursor: the sensor has no samples: null', () => {
-  expect(readingAt(shapeOfSamples({ ts: [], value: [] }, RANGE), 5, 1e9)).toBeNull();
-});

@@ -1,18 +1,16 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { areFew, pointsFor } from '../../../../web/chart/reader.ts';
+import { areFew } from '../../../../web/chart/reader.ts';
 import { statisticsOf } from '../../../../web/chart/readout.ts';
 import {
   coarsen,
   drawn,
-  emptyShape,
   join,
   type Shape,
   shapeOfBins,
   shapeOfSamples,
   within,
 } from '../../../../web/chart/shape.ts';
-import { createLruCache } from '../../../../web/chart/use-series.ts';
 
 const samples = (ts: number[], valueAt: (ts: number) => number = (at) => at) =>
   shapeOfSamples({ ts, value: ts.map(valueAt) }, { from: 0, to: 1_000_000 });
@@ -47,115 +45,77 @@ const anySamples = fc
     ),
   );
 
-describe('Wider bins', () => {
-  test('Chart data: samples are joined to bins, then to wider bins: count, min, max and mean equal those of the samples', () => {
-    fc.assert(
-      fc.property(anySamples, (shape) => {
-        const wide = coarsen(coarsen(shape, 100), 1000);
-        const [said, expected] = [statisticsOf(wide), statisticsOf(shape)];
-        expect([said.count, said.min, said.max]).toEqual([expected.count, expected.min, expected.max]);
-        expect(said.avg ?? 0).toBeCloseTo(expected.avg ?? 0, 9);
-        expect(wide.ts.every((ts, at) => ts % 1000 === 0 && ts > (wide.ts[at - 1] ?? -1))).toBe(true);
-      }),
-    );
-  });
+test('Chart data: samples are joined to bins, then to wider bins: count, min, max and mean equal those of the samples', () => {
+  fc.assert(
+    fc.property(anySamples, (shape) => {
+      const wide = coarsen(coarsen(shape, 100), 1000);
+      const [said, expected] = [statisticsOf(wide), statisticsOf(shape)];
+      expect([said.count, said.min, said.max]).toEqual([expected.count, expected.min, expected.max]);
+      expect(said.avg ?? 0).toBeCloseTo(expected.avg ?? 0, 9);
+      expect(wide.ts.every((ts, at) => ts % 1000 === 0 && ts > (wide.ts[at - 1] ?? -1))).toBe(true);
+    }),
+  );
 });
 
-describe('Part of a shape', () => {
-  test('Chart data: only a time range is kept: a sample or bin at the end of the range is excluded', () => {
-    expect(within(samples([10, 20, 30]), { from: 10, to: 30 }).ts).toEqual([10, 20]);
-    expect(within(bins([0, 100, 200, 300], 100), { from: 100, to: 300 }).ts).toEqual([100, 200]);
-  });
-
-  test('Chart data: bin cut by the start of the range, then the start moves: the bin is removed', () => {
-    const cut = { ...bins([100, 200, 300], 100), from: 150 };
-    expect(within(cut, { from: 150, to: 300 }).ts).toEqual([100, 200]);
-    // The window moved: the cut bin now holds samples from before the window.
-    expect(within(cut, { from: 151, to: 301 }).ts).toEqual([200, 300]);
-    expect(within(within(cut, { from: 151, to: 301 }), { from: 200, to: 350 }).ts).toEqual([200, 300]);
-  });
-
-  test('Chart data: only a time range is kept, and it has all samples: the same object is returned, so that nothing is redrawn', () => {
-    const shape = samples([10, 20]);
-    expect(within(shape, { from: 0, to: 100 })).toBe(shape);
-  });
-
-  test('Chart data: parts with overlapping ranges are joined: samples of the newer part replace those of the older part', () => {
-    const joined = join(samples([10, 20, 30]), { ...samples([20, 25, 40], () => 7), from: 20 });
-    expect(joined.ts).toEqual([10, 20, 25, 40]);
-    expect(joined.avg).toEqual([10, 7, 7, 7]);
-  });
+test('Chart data: only a time range is kept: a sample or bin at the end of the range is excluded', () => {
+  expect(within(samples([10, 20, 30]), { from: 10, to: 30 }).ts).toEqual([10, 20]);
+  expect(within(bins([0, 100, 200, 300], 100), { from: 100, to: 300 }).ts).toEqual([100, 200]);
 });
 
-describe('Statistics', () => {
-  test('Chart statistics: bins: the mean is weighted by count, and lowest and highest value have their times', () => {
-    const shape = bins([0, 100, 200], 100, 1);
-    shape.count = [1, 1, 98];
-    expect(statisticsOf(shape)).toEqual({ count: 100, min: -1, max: 201, avg: 197, minAt: 0, maxAt: 200 });
-  });
-
-  test('Chart statistics: no samples: count 0, all other statistics null; a bin without mean: average null', () => {
-    const nothing = { count: 0, min: null, max: null, avg: null, minAt: null, maxAt: null };
-    expect(statisticsOf(emptyShape({ from: 0, to: 1 }))).toEqual(nothing);
-    const huge = bins([0, 100], 100);
-    huge.avg = [null, 5];
-    expect(statisticsOf(huge)).toMatchObject({ count: 20, avg: null });
-  });
+test('Chart data: bin cut by the start of the range, then the start moves: the bin is removed', () => {
+  const cut = { ...bins([100, 200, 300], 100), from: 150 };
+  expect(within(cut, { from: 150, to: 300 }).ts).toEqual([100, 200]);
+  // The window moved: the cut bin now holds samples from before the window.
+  expect(within(cut, { from: 151, to: 301 }).ts).toEqual([200, 300]);
+  expect(within(within(cut, { from: 151, to: 301 }), { from: 200, to: 350 }).ts).toEqual([200, 300]);
 });
 
-describe('Gaps', () => {
-  const gapsOf = (shape: Shape, interval: number | null) =>
-    drawn(shape, interval).places.filter((place) => place === -1).length;
-
-  test('Gaps in a chart: two samples are more than three intervals apart: the line has a gap', () => {
-    const { columns, places } = drawn(samples([0, 10, 100, 110]), 10);
-    expect(columns).toEqual([
-      [0, 10, 55, 100, 110],
-      [0, 10, null, 100, 110],
-      [0, 10, null, 100, 110],
-      [0, 10, null, 100, 110],
-    ]);
-    expect(places).toEqual([0, 1, -1, 2, 3]);
-    expect(gapsOf(samples([0, 10, 38, 48]), 10)).toBe(0);
-  });
-
-  test('Gaps in a chart: sensor slower than its announced interval, or uneven without interval: the line has no gap', () => {
-    expect(gapsOf(samples([0, 60, 120, 180]), 1)).toBe(0);
-    expect(gapsOf(samples([0, 10, 70, 80, 140, 150]), null)).toBe(0);
-    expect(gapsOf(samples([0, 10, 20, 30, 1000, 1010]), null)).toBe(1);
-  });
-
-  test('Gaps in a chart: bins without samples: the line has gaps, unless the sensor is slower than the bins', () => {
-    expect(gapsOf(bins([0, 100, 200, 400], 100), 10)).toBe(1);
-    expect(gapsOf(bins([0, 300, 600, 900, 5000], 100, 1), 300)).toBe(1);
-  });
-
-  test('Chart of bins: the edge of the chart cuts a bin: its point is drawn in the middle of the visible part', () => {
-    const shape = { ...bins([0, 100, 200], 100), from: 50, to: 220 };
-    expect(drawn(shape, 10).columns[0]).toEqual([75, 150, 210]);
-  });
+test('Chart data: parts with overlapping ranges are joined: samples of the newer part replace those of the older part', () => {
+  const joined = join(samples([10, 20, 30]), { ...samples([20, 25, 40], () => 7), from: 20 });
+  expect(joined.ts).toEqual([10, 20, 25, 40]);
+  expect(joined.avg).toEqual([10, 7, 7, 7]);
 });
 
-describe('Source of a chart', () => {
-  test('Chart request: few samples, or bins of one second: the chart requests single samples instead of bins', () => {
-    expect(areFew(bins([0, 1000], 1000, 1000))).toBe(true);
-    expect(areFew(bins([0, 1000], 1000, 1001))).toBe(true);
-    expect(areFew(bins([0, 2000], 2000, 1001))).toBe(false);
-    expect(areFew(bins([0, 1000], 1000, 30_000))).toBe(false);
-  });
-
-  test('Chart request: a week of a sensor that sends every second: hourly bins; otherwise one point per pixel', () => {
-    const day = 86_400_000;
-    expect(pointsFor(day, 1400, 1000)).toBe(1400);
-    expect(pointsFor(7 * day, 1400, 1000)).toBe(7 * 24 + 1);
-    expect(pointsFor(7 * day, 1400, 60_000)).toBe(1400);
-    expect(pointsFor(365 * day, 1400, null)).toBe(1400);
-    expect(pointsFor(day, 5000, 1000)).toBe(2000);
-  });
+test('Chart statistics: bins: the mean is weighted by count, and lowest and highest value have their times', () => {
+  const shape = bins([0, 100, 200], 100, 1);
+  shape.count = [1, 1, 98];
+  expect(statisticsOf(shape)).toEqual({ count: 100, min: -1, max: 201, avg: 197, minAt: 0, maxAt: 200 });
 });
 
-test('LRU cache of chart data: more entries than the limit: the least recently used entry is removed', () => {
-  const recent = createLruCache(2);
-  for (const name of ['a', 'b', 'a', 'c']) recent.set(name, name);
-  expect(['a', 'b', 'c'].map(recent.get)).toEqual(['a', undefined, 'c']);
+const gapsOf = (shape: Shape, interval: number | null) =>
+  drawn(shape, interval).places.filter((place) => place === -1).length;
+
+test('Gaps in a chart: two samples are more than three intervals apart: the line has a gap', () => {
+  const { columns, places } = drawn(samples([0, 10, 100, 110]), 10);
+  expect(columns).toEqual([
+    [0, 10, 55, 100, 110],
+    [0, 10, null, 100, 110],
+    [0, 10, null, 100, 110],
+    [0, 10, null, 100, 110],
+  ]);
+  expect(places).toEqual([0, 1, -1, 2, 3]);
+  expect(gapsOf(samples([0, 10, 38, 48]), 10)).toBe(0);
+});
+
+test('Gaps in a chart: sensor slower than its announced interval, or uneven without interval: the line has no gap', () => {
+  expect(gapsOf(samples([0, 60, 120, 180]), 1)).toBe(0);
+  expect(gapsOf(samples([0, 10, 70, 80, 140, 150]), null)).toBe(0);
+  expect(gapsOf(samples([0, 10, 20, 30, 1000, 1010]), null)).toBe(1);
+});
+
+test('Gaps in a chart: bins without samples: the line has gaps, unless the sensor is slower than the bins', () => {
+  expect(gapsOf(bins([0, 100, 200, 400], 100), 10)).toBe(1);
+  expect(gapsOf(bins([0, 300, 600, 900, 5000], 100, 1), 300)).toBe(1);
+});
+
+test('Chart of bins: the edge of the chart cuts a bin: its point is drawn in the middle of the visible part', () => {
+  const shape = { ...bins([0, 100, 200], 100), from: 50, to: 220 };
+  expect(drawn(shape, 10).columns[0]).toEqual([75, 150, 210]);
+});
+
+test('Chart request: few samples, or bins of one second: the chart requests single samples instead of bins', () => {
+  expect(areFew(bins([0, 1000], 1000, 1000))).toBe(true);
+  expect(areFew(bins([0, 1000], 1000, 1001))).toBe(true);
+  expect(areFew(bins([0, 2000], 2000, 1001))).toBe(false);
+  expect(areFew(bins([0, 1000], 1000, 30_000))).toBe(false);
 });

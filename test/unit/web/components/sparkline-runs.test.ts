@@ -16,10 +16,3 @@ test('Sparkline: outages of a sensor: each outage is drawn as a gap, also at the
   expect(lengths([10, 10, 10, 300])).toEqual([4, 1]);
   expect(lengths([300, 10, 10])).toEqual([1, 3]);
 });
-
-test('Sparkline: slow samples, batches, or a rate that becomes slower: the line has no gap', () => {
-  expect(lengths([300, 290, 310, 300])).toEqual([5]);
-  expect(lengths([1, 1, 1, 10, 1, 1])).toEqual([7]);
-  expect(lengths([1, 1, 1, 1, 20, 20, 20])).toEqual([8]);
-  expect(lengths([])).toEqual([1]);
-});

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { recordOf } from '../../../../web/state/device-events.ts';
 import { type Band, paintBand } from '../../../../web/views/device/chart-plugins.ts';
 import { pictureOf, wordsAt } from '../../../../web/views/device/device-events.tsx';
@@ -63,42 +63,28 @@ function paint(band: Partial<Band>): string[] {
   return painted;
 }
 
-describe('Availability band of a device', () => {
-  test('Availability band of a device: device online, and an ingest process was running: one filled part', () => {
-    expect(paint({ spans: [{ from: 10, to: null }] })).toEqual(['fill 10-100']);
-  });
+test('Availability band of a device: no ingest process was running for a time: that part is hatched', () => {
+  expect(paint({ spans: [{ from: 10, to: null }], unwatched: [{ from: 30, to: 60 }] })).toEqual([
+    'fill 10-100',
+    'clear 30-60',
+    'hatch 30-60',
+  ]);
+});
 
-  test('Availability band of a device: no ingest process was running for a time: that part is hatched', () => {
-    expect(paint({ spans: [{ from: 10, to: null }], unwatched: [{ from: 30, to: 60 }] })).toEqual([
-      'fill 10-100',
-      'clear 30-60',
-      'hatch 30-60',
-    ]);
-  });
-
-  test('Availability band of a device: events of a time range are not loaded yet: the band is empty there', () => {
-    const spans = [{ from: 20, to: null }];
-    const painted = paint({ spans, read: { from: 20, to: 60 } });
-    expect(painted).toEqual(['fill 20-100', 'clear 0-20', 'clear 60-100']);
-    const never = { from: Number.POSITIVE_INFINITY, to: Number.POSITIVE_INFINITY };
-    expect(paint({ read: never })).toEqual(['clear 0-100']);
-  });
-
-  test('Availability band of a device: overlapping times without ingest process or new values: each part is hatched once', () => {
-    const unwatched = [
-      { from: 30, to: 31 },
-      { from: 60, to: 100 },
-      { from: 85, to: 95 },
-    ];
-    expect(paint({ staleSince: 80, unwatched })).toEqual([
-      // At least two pixels, so that it is visible.
-      'clear 30-32',
-      'hatch 30-32',
-      'clear 60-80',
-      'hatch 60-80',
-      'hatch 80-100',
-    ]);
-  });
+test('Availability band of a device: overlapping times without ingest process or new values: each part is hatched once', () => {
+  const unwatched = [
+    { from: 30, to: 31 },
+    { from: 60, to: 100 },
+    { from: 85, to: 95 },
+  ];
+  expect(paint({ staleSince: 80, unwatched })).toEqual([
+    // At least two pixels, so that it is visible.
+    'clear 30-32',
+    'hatch 30-32',
+    'clear 60-80',
+    'hatch 60-80',
+    'hatch 80-100',
+  ]);
 });
 
 test('Device state at the chart cursor: events of that time are not loaded yet: shown as unknown, not as offline', () => {

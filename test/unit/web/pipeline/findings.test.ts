@@ -1,9 +1,8 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { PACK_DELAY_MS as DELAY_OF_SCHEMA } from '../../../../schema/rules.ts';
 import { Problem } from '../../../../web/api/request.ts';
 import type { Pipeline, ProcessInfo, Stats } from '../../../../web/api/types.ts';
 import { joinMoments, SPAN_MS, toMoments } from '../../../../web/state/live.ts';
-import { flowSeconds } from '../../../../web/views/pipeline/data-path.tsx';
 import { findingsOf } from '../../../../web/views/pipeline/findings.tsx';
 import { PACK_DELAY_MS, packingOf } from '../../../../web/views/pipeline/processes.tsx';
 
@@ -60,143 +59,136 @@ const pipelineOf = (more?: Partial<Pipeline>): Pipeline => ({
 const found = (more: Partial<Parameters<typeof findingsOf>[0]>) =>
   findingsOf({ pipeline: pipelineOf(), problem: null, stats: STATS, now: NOW, ...more });
 
-describe('Findings', () => {
-  test('Pipeline page: no problem, or no data from the API yet: no message is shown', () => {
-    expect(found({})).toEqual([]);
-    expect(found({ pipeline: null, stats: null })).toEqual([]);
-  });
+test('Pipeline page: the last request failed: the last known state causes no message of its own', () => {
+  const pipeline = pipelineOf({ broker: { ok: false, message: 'gone' }, processes: [] });
+  const problem = { kind: 'network', isTemporary: true };
+  expect(found({ pipeline, problem: problem as never }).map(({ stage }) => stage)).toEqual(['readers']);
+});
 
-  test('Pipeline page: the last request failed: the last known state causes no message of its own', () => {
-    const pipeline = pipelineOf({ broker: { ok: false, message: 'gone' }, processes: [] });
-    const problem = { kind: 'network', isTemporary: true };
-    expect(found({ pipeline, problem: problem as never }).map(({ stage }) => stage)).toEqual(['readers']);
-  });
+test('Pipeline page: the stored heartbeat of a process is old, and the process reports to the page: no message is shown', () => {
+  const pipeline = pipelineOf({ processes: [processOf({ client_id: 'x', stale: true })] });
+  const health = [{ client_id: 'x' }] as never;
+  expect(found({ pipeline, health })).toEqual([]);
+  expect(found({ pipeline })).toHaveLength(2);
+});
 
-  test('Pipeline page: the stored heartbeat of a process is old, and the process reports to the page: no message is shown', () => {
-    const pipeline = pipelineOf({ processes: [processOf({ client_id: 'x', stale: true })] });
-    const health = [{ client_id: 'x' }] as never;
-    expect(found({ pipeline, health })).toEqual([]);
-    expect(found({ pipeline })).toHaveLength(2);
-  });
-
-  test.each([
-    [
-      'MQTT broker not connected',
-      { pipeline: pipelineOf({ broker: { ok: false, message: 'gone' } }) },
-      'broker',
-      'bad',
-      /gone/,
-    ],
-    [
-      'ingest process without heartbeat',
-      {
-        pipeline: pipelineOf({
-          processes: [
-            processOf(),
-            processOf({ client_id: 'x', stale: true, seen: new Date(NOW - 120_000).toISOString() }),
-          ],
-        }),
-      },
-      'ingest',
-      'warn',
-      /^x has sent no heartbeat for 2 min$/,
-    ],
-    [
-      'HTTP process without heartbeat',
-      { pipeline: pipelineOf({ processes: [processOf(), processOf({ role: 'http', stale: true })] }) },
-      'readers',
-      'warn',
-      /no heartbeat/,
-    ],
-    [
-      'no ingest process',
-      { pipeline: pipelineOf({ processes: [processOf({ role: 'http' })] }) },
-      'ingest',
-      'bad',
-      /No process/,
-    ],
-    [
-      '1,200 requests wait for the database',
-      { stats: { ...STATS, waiting: 1200 } },
-      'ingest',
-      'warn',
-      /1,200 requests wait for a place among 32/,
-    ],
-    [
-      'one request waits for the database',
-      { stats: { ...STATS, waiting: 1 } },
-      'ingest',
-      'warn',
-      /: 1 request waits for a place among 32/,
-    ],
-    [
-      'two measurements neither stored nor refused',
-      { pipeline: pipelineOf({ measurements: { ...MEASUREMENTS, received: 12 } }) },
-      'ingest',
-      'bad',
-      /^2 measurements are unaccounted for$/,
-    ],
-    [
-      'one measurement counted as stored and refused',
-      { pipeline: pipelineOf({ measurements: { ...MEASUREMENTS, stored: 7 } }) },
-      'ingest',
-      'bad',
-      /^1 measurement is counted twice$/,
-    ],
-    [
-      'measurements are refused',
-      { stats: { ...STATS, refused_per_s: 0.4 } },
-      'ingest',
-      'warn',
-      /0\.4 a second/,
-    ],
-    [
-      'packing of hours is late',
-      { pipeline: pipelineOf({ packed_until: new Date(NOW - 9 * HOUR).toISOString() }) },
-      'database',
-      'warn',
-      /behind$/,
-    ],
-    [
-      'database does not answer',
-      { problem: new Problem({ title: 'x', code: 'unavailable', status: 503 }) },
-      'database',
-      'bad',
-      /does not answer/,
-    ],
-    [
-      'API does not answer',
-      { problem: new Problem({ title: 'x', code: 'unreachable' }) },
-      'readers',
-      'bad',
-      /cannot be reached/,
-    ],
-  ])(
-    'Pipeline page: %s: one message at the affected stage, with severity and advice',
-    (_, more, stage, tone, title) => {
-      expect(found(more as never)).toEqual([
-        expect.objectContaining({
-          stage,
-          tone,
-          title: expect.stringMatching(title),
-          advice: expect.stringMatching(/\.$/),
-        }),
-      ]);
+test.each([
+  [
+    'MQTT broker not connected',
+    { pipeline: pipelineOf({ broker: { ok: false, message: 'gone' } }) },
+    'broker',
+    'bad',
+    /gone/,
+  ],
+  [
+    'ingest process without heartbeat',
+    {
+      pipeline: pipelineOf({
+        processes: [
+          processOf(),
+          processOf({ client_id: 'x', stale: true, seen: new Date(NOW - 120_000).toISOString() }),
+        ],
+      }),
     },
-  );
+    'ingest',
+    'warn',
+    /^x has sent no heartbeat for 2 min$/,
+  ],
+  [
+    'HTTP process without heartbeat',
+    { pipeline: pipelineOf({ processes: [processOf(), processOf({ role: 'http', stale: true })] }) },
+    'readers',
+    'warn',
+    /no heartbeat/,
+  ],
+  [
+    'no ingest process',
+    { pipeline: pipelineOf({ processes: [processOf({ role: 'http' })] }) },
+    'ingest',
+    'bad',
+    /No process/,
+  ],
+  [
+    '1,200 requests wait for the database',
+    { stats: { ...STATS, waiting: 1200 } },
+    'ingest',
+    'warn',
+    /1,200 requests wait for a place among 32/,
+  ],
+  [
+    'one request waits for the database',
+    { stats: { ...STATS, waiting: 1 } },
+    'ingest',
+    'warn',
+    /: 1 request waits for a place among 32/,
+  ],
+  [
+    'two measurements neither stored nor refused',
+    { pipeline: pipelineOf({ measurements: { ...MEASUREMENTS, received: 12 } }) },
+    'ingest',
+    'bad',
+    /^2 measurements are unaccounted for$/,
+  ],
+  [
+    'one measurement counted as stored and refused',
+    { pipeline: pipelineOf({ measurements: { ...MEASUREMENTS, stored: 7 } }) },
+    'ingest',
+    'bad',
+    /^1 measurement is counted twice$/,
+  ],
+  [
+    'measurements are refused',
+    { stats: { ...STATS, refused_per_s: 0.4 } },
+    'ingest',
+    'warn',
+    /0\.4 a second/,
+  ],
+  [
+    'packing of hours is late',
+    { pipeline: pipelineOf({ packed_until: new Date(NOW - 9 * HOUR).toISOString() }) },
+    'database',
+    'warn',
+    /behind$/,
+  ],
+  [
+    'database does not answer',
+    { problem: new Problem({ title: 'x', code: 'unavailable', status: 503 }) },
+    'database',
+    'bad',
+    /does not answer/,
+  ],
+  [
+    'API does not answer',
+    { problem: new Problem({ title: 'x', code: 'unreachable' }) },
+    'readers',
+    'bad',
+    /cannot be reached/,
+  ],
+])(
+  'Pipeline page: %s: one message at the affected stage, with severity and advice',
+  (_, more, stage, tone, title) => {
+    expect(found(more as never)).toEqual([
+      expect.objectContaining({
+        stage,
+        tone,
+        title: expect.stringMatching(title),
+        advice: expect.stringMatching(/\.$/),
+      }),
+    ]);
+  },
+);
 
-  test('Pipeline page: one of two Cassandra nodes is down: a warning; both nodes are down: a critical message', () => {
-    const nodes = pipelineOf().database.nodes;
-    const down = (count: number) => ({
-      nodes: nodes.map((node, i) => ({ ...node, up: i >= count })),
-    });
-    expect(found({ pipeline: pipelineOf({ database: down(1) }) })).toMatchObject([
-      { tone: 'warn', title: '1 of 2 nodes of the database is down: 10.0.0.1:9042' },
-    ]);
-    expect(found({ pipeline: pipelineOf({ database: down(2) }) })).toMatchObject([
-      { tone: 'bad', short: 'all nodes are down' },
-    ]);
+test('Pipeline page: one of two Cassandra nodes is down: a warning; both nodes are down: a critical message', () => {
+  const nodes = pipelineOf().database.nodes;
+  const down = (count: number) => ({
+    nodes: nodes.map((node, i) => ({ ...node, up: i >= count })),
   });
+  expect(found({ pipeline: pipelineOf({ database: down(1) }) })).toMatchObject([
+    { tone: 'warn', title: '1 of 2 nodes of the database is down: 10.0.0.1:9042' },
+  ]);
+  expect(found({ pipeline: pipelineOf({ database: down(2) }) })).toMatchObject([
+    { tone: 'bad', short: 'all nodes are down' },
+  ]);
 });
 
 test('Packing lag of the pipeline: measured from the newest hour that may be packed; zero if the browser clock is behind', () => {
@@ -208,33 +200,24 @@ test('Packing lag of the pipeline: measured from the newest hour that may be pac
   expect(packingOf(new Date(newest + HOUR).toISOString(), NOW).behindMs).toBe(0);
 });
 
-test('Pipeline animation: a higher sample rate: faster motion; no samples: no motion', () => {
-  const speeds = [0.2, 1, 10, 100, 1000, 10_000, 1e6].map(flowSeconds);
-  expect(speeds).toEqual([...speeds].sort((a, b) => Number(b) - Number(a)));
-  expect(new Set(speeds).size).toBeGreaterThan(3);
-  expect([flowSeconds(0), flowSeconds(Number.NaN)]).toEqual([null, null]);
+const then = (secondsAgo: number) => ({
+  ...STATS,
+  ts: new Date(NOW - secondsAgo * 1000).toISOString(),
 });
 
-describe('Recent stats', () => {
-  const then = (secondsAgo: number) => ({
-    ...STATS,
-    ts: new Date(NOW - secondsAgo * 1000).toISOString(),
-  });
+test('Recent pipeline statistics: server clock and browser clock differ: the newest entry is placed at the browser time', () => {
+  const moments = toMoments([then(2), then(1), then(0)], NOW + 7 * HOUR);
+  expect(moments.map(({ at }) => at - NOW - 7 * HOUR)).toEqual([-2000, -1000, 0]);
+  expect(toMoments([], NOW)).toEqual([]);
+});
 
-  test('Recent pipeline statistics: server clock and browser clock differ: the newest entry is placed at the browser time', () => {
-    const moments = toMoments([then(2), then(1), then(0)], NOW + 7 * HOUR);
-    expect(moments.map(({ at }) => at - NOW - 7 * HOUR)).toEqual([-2000, -1000, 0]);
-    expect(toMoments([], NOW)).toEqual([]);
-  });
-
-  test('Recent pipeline statistics: entries from the server fill gaps without duplicates, and too old entries are removed', () => {
-    const at = (...seconds: number[]) => seconds.map((second) => ({ ...STATS, at: NOW + second * 1000 }));
-    const seconds = (moments: { at: number }[]) => moments.map((moment) => (moment.at - NOW) / 1000);
-    expect(seconds(joinMoments(at(1, 2, 7.1), at(1.9, 3, 4, 5, 6, 7)))).toEqual([1, 1.9, 3, 4, 5, 6, 7]);
-    expect(seconds(joinMoments(at(1, 2), []))).toEqual([1, 2]);
-    expect(seconds(joinMoments(at(0, SPAN_MS / 1000), at(SPAN_MS / 1000 + 1)))).toEqual([
-      SPAN_MS / 1000,
-      SPAN_MS / 1000 + 1,
-    ]);
-  });
+test('Recent pipeline statistics: entries from the server fill gaps without duplicates, and too old entries are removed', () => {
+  const at = (...seconds: number[]) => seconds.map((second) => ({ ...STATS, at: NOW + second * 1000 }));
+  const seconds = (moments: { at: number }[]) => moments.map((moment) => (moment.at - NOW) / 1000);
+  expect(seconds(joinMoments(at(1, 2, 7.1), at(1.9, 3, 4, 5, 6, 7)))).toEqual([1, 1.9, 3, 4, 5, 6, 7]);
+  expect(seconds(joinMoments(at(1, 2), []))).toEqual([1, 2]);
+  expect(seconds(joinMoments(at(0, SPAN_MS / 1000), at(SPAN_MS / 1000 + 1)))).toEqual([
+    SPAN_MS / 1000,
+    SPAN_MS / 1000 + 1,
+  ]);
 });

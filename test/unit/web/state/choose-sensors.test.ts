@@ -1,5 +1,5 @@
-import { describe, expect, test } from '@jest/globals';
-import { byUnit, chooseSensors } from '../../../../web/state/device.ts';
+import { expect, test } from '@jest/globals';
+import { chooseSensors } from '../../../../web/state/device.ts';
 
 const MANY = Array.from({ length: 30 }, (_, index) => ({
   sensor_id: `id-${index}`,
@@ -10,36 +10,19 @@ const MANY = Array.from({ length: 30 }, (_, index) => ({
 }));
 const choose = (query: string) => chooseSensors(MANY, new URLSearchParams(query));
 
-describe('Sensors of a device', () => {
-  test('Sensors of a device page: address without parameters: the first 12 sensors are shown; with shown=24: the first 24', () => {
-    expect(choose('')).toEqual({ shown: MANY.slice(0, 12), found: 30, more: '24' });
-    expect(choose('shown=24')).toEqual({ shown: MANY.slice(0, 24), found: 30, more: '36' });
-    expect(choose('shown=36')).toEqual({ shown: MANY, found: 30, more: null });
-  });
-
-  test.each(['shown=-5', 'shown=1', 'shown=many', 'shown='])(
-    'Sensors of a device page: invalid address parameter %s: the first 12 sensors are shown',
-    (query) => {
-      expect(choose(query).shown).toHaveLength(12);
-    },
-  );
-
-  test('Sensors of a device page: address with find=lamp: sensors with that text in name, label, type or id are shown', () => {
-    expect(choose('find=S2').shown.map(({ name }) => name)).toEqual([
-      's2',
-      ...Array.from({ length: 9 }, (_, n) => `s2${n}`),
-    ]);
-    expect(choose('find=temp').found).toBe(15);
-    expect(choose('find=id-29').found).toBe(1);
-    expect(choose('find=lamp').shown.map(({ name }) => name)).toEqual(['s7']);
-    expect(choose('find=nothing')).toEqual({ shown: [], found: 0, more: null });
-  });
+test('Sensors of a device page: address without parameters: the first 12 sensors are shown; with shown=24: the first 24', () => {
+  expect(choose('')).toEqual({ shown: MANY.slice(0, 12), found: 30, more: '24' });
+  expect(choose('shown=24')).toEqual({ shown: MANY.slice(0, 24), found: 30, more: '36' });
+  expect(choose('shown=36')).toEqual({ shown: MANY, found: 30, more: null });
 });
 
-test('Sensors of a device page: grouped by unit: sensors with equal units form a group', () => {
-  const groups = byUnit(MANY.slice(0, 4)).map(({ label, items }) => [label, items.map(({ name }) => name)]);
-  expect(groups).toEqual([
-    ['Cel', ['s0', 's2']],
-    ['', ['s1', 's3']],
+test('Sensors of a device page: address with find=lamp: sensors with that text in name, label, type or id are shown', () => {
+  expect(choose('find=S2').shown.map(({ name }) => name)).toEqual([
+    's2',
+    ...Array.from({ length: 9 }, (_, n) => `s2${n}`),
   ]);
+  expect(choose('find=temp').found).toBe(15);
+  expect(choose('find=id-29').found).toBe(1);
+  expect(choose('find=lamp').shown.map(({ name }) => name)).toEqual(['s7']);
+  expect(choose('find=nothing')).toEqual({ shown: [], found: 0, more: null });
 });

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { DeviceEvent } from '../../../../web/api/types.ts';
 import {
-  happenedAt,
   isUnwatched,
   listed,
   mergeEvents,
@@ -32,42 +31,40 @@ const spans = (text: string, since: number | null = null): string =>
     .map(({ from, to }) => `${from / 1000}-${to === null ? '' : to / 1000}`)
     .join(', ');
 
-describe('Time online', () => {
-  test.each([
-    ['', ''],
-    ['birth 1', ''],
-    ['birth 10, online 10, offline 20', '10-20'],
-    ['online 10, offline 20, birth 30, online 30', '10-20, 30-'],
-    ['online 10, online 15, offline 20', '10-20'],
-    ['online 10, offline 20, offline 25', '10-20'],
-    ['offline 20, online 30', '30-'],
-    ['online 10, offline 5', '10-10'],
-    ['online 10, offline 25, online 20', '10-20, 20-'],
-  ])('Online times of a device: events at seconds %j: online at seconds %j', (text, expected) =>
-    expect(spans(text)).toBe(expected),
-  );
+test.each([
+  ['', ''],
+  ['birth 1', ''],
+  ['birth 10, online 10, offline 20', '10-20'],
+  ['online 10, offline 20, birth 30, online 30', '10-20, 30-'],
+  ['online 10, online 15, offline 20', '10-20'],
+  ['online 10, offline 20, offline 25', '10-20'],
+  ['offline 20, online 30', '30-'],
+  ['online 10, offline 5', '10-10'],
+  ['online 10, offline 25, online 20', '10-20, 20-'],
+])('Online times of a device: events at seconds %j: online at seconds %j', (text, expected) =>
+  expect(spans(text)).toBe(expected),
+);
 
-  test('Online times of a device: online before the first event: that online time ends at the next event', () => {
-    expect(spans('', 5)).toBe('5-');
-    expect(spans('offline 20, online 30', 5)).toBe('5-20, 30-');
-    expect(spans('online 10, offline 20', 5)).toBe('5-20');
-  });
+test('Online times of a device: online before the first event: that online time ends at the next event', () => {
+  expect(spans('', 5)).toBe('5-');
+  expect(spans('offline 20, online 30', 5)).toBe('5-20, 30-');
+  expect(spans('online 10, offline 20', 5)).toBe('5-20');
+});
 
-  test('Online times of a device: search by instant: the online time that contains the instant is found, or null', () => {
-    const all = [
-      { from: 10, to: 20 },
-      { from: 30, to: null },
-    ];
-    expect([9, 10, 19, 20, 29, 30, 99].map((ts) => spanAt(all, ts)?.from ?? null)).toEqual([
-      null,
-      10,
-      10,
-      null,
-      null,
-      30,
-      30,
-    ]);
-  });
+test('Online times of a device: search by instant: the online time that contains the instant is found, or null', () => {
+  const all = [
+    { from: 10, to: 20 },
+    { from: 30, to: null },
+  ];
+  expect([9, 10, 19, 20, 29, 30, 99].map((ts) => spanAt(all, ts)?.from ?? null)).toEqual([
+    null,
+    10,
+    10,
+    null,
+    null,
+    30,
+    30,
+  ]);
 });
 
 test('Device events: offline event: listed with the start of the online time that it ends, if known', () => {
@@ -82,12 +79,6 @@ test('Device events: offline event: listed with the start of the online time tha
     ['online', null],
     ['offline', null],
   ]);
-});
-
-test('Device events: two API pages overlap: each event is listed once, the newest first', () => {
-  const before = events('birth 1, online 1, offline 2, online 3');
-  const now = events('offline 2, online 3, offline 4');
-  expect(mergeEvents(now, before)).toEqual(events('birth 1, online 1, offline 2, online 3, offline 4'));
 });
 
 describe('New device events', () => {
@@ -117,27 +108,18 @@ describe('New device events', () => {
   });
 });
 
-test('Device events: several events at one instant: listed in order of arrival', () => {
-  const all = events('birth 10, online 10, offline 20');
-  expect(happenedAt(all, 10_000)).toEqual(['birth', 'online']);
-  expect(happenedAt(all, 20_000)).toEqual(['offline']);
-  expect(happenedAt(all, 15_000)).toEqual([]);
-});
-
-describe('State before a range', () => {
-  test.each([
-    ['', null],
-    ['birth 1', null],
-    ['online 5', 5],
-    ['online 5, birth 7, birth 9', 5],
-    ['online 5, offline 8, birth 9', null],
-  ])(
-    'Device state before a time range: earlier events at seconds %j: online since second %j',
-    (text, expected) => {
-      expect(onlineAfter(events(text))).toBe(expected === null ? null : expected * 1000);
-    },
-  );
-});
+test.each([
+  ['', null],
+  ['birth 1', null],
+  ['online 5', 5],
+  ['online 5, birth 7, birth 9', 5],
+  ['online 5, offline 8, birth 9', null],
+])(
+  'Device state before a time range: earlier events at seconds %j: online since second %j',
+  (text, expected) => {
+    expect(onlineAfter(events(text))).toBe(expected === null ? null : expected * 1000);
+  },
+);
 
 test('Device events of a time range: device online before the range: the state is known from the start of that session', () => {
   const read = (before: string, range: { from: number; to?: number }) =>

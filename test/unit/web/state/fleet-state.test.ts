@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, expect, test } from '@jest/globals';
 import { type Signal, signal } from '@preact/signals';
 import type { StreamStatus } from '../../../../web/api/stream/index.ts';
 import type { DeviceItem } from '../../../../web/api/types.ts';
@@ -68,112 +68,85 @@ beforeEach(() => {
   fleetState = createFleetState({ fleet, status, clock: { time: { peek: () => now }, now: () => now } });
 });
 
-describe('Fleet state', () => {
-  test('Fleet state: device counts of the API arrive: published at once, together with the list of offline devices', () => {
-    become('live');
-    expect(fleetState.figures.peek().info).toBeNull();
-    fleetState.count(counted(1, 1), away('a'));
-    const { faults, info } = fleetState.figures.peek();
-    expect([faults.offlineSensors, info?.devices.offline]).toEqual([1, 1]);
-  });
+test('Fleet state: device counts of the API arrive: published at once, together with the list of offline devices', () => {
+  become('live');
+  expect(fleetState.figures.peek().info).toBeNull();
+  fleetState.count(counted(1, 1), away('a'));
+  const { faults, info } = fleetState.figures.peek();
+  expect([faults.offlineSensors, info?.devices.offline]).toEqual([1, 1]);
+});
 
-  test('Fleet state: offline device without sensors: the device is listed and counted as offline', () => {
-    become('live');
-    fleetState.count(counted(2, 0), away('a', 'never-measured'));
-    const { faults, info } = fleetState.figures.peek();
-    expect(faults.offline.map(({ id }) => id)).toEqual(['a', 'never-measured']);
-    expect(info?.devices).toEqual({ online: 0, offline: 2, not_live: 0 });
-  });
+test('Fleet state: offline device: the number of its sensors is shown only after all sensors of the fleet are loaded', () => {
+  const texts = () =>
+    fleetState.figures.peek().faults.offline.map((device) => offlineEntry(device, fleet.holdsAll()).text);
+  become('live');
+  fleetState.count({ ...counted(0, 2), sensors: 3 }, away('a', 'unread'));
+  expect(texts()).toEqual(['', '']);
+  fleetState.count(counted(0, 2), away('a', 'unread'));
+  expect(texts()).toEqual(['1 sensor', '0 sensors']);
+});
 
-  test('Fleet state: offline device: the number of its sensors is shown only after all sensors of the fleet are loaded', () => {
-    const texts = () =>
-      fleetState.figures.peek().faults.offline.map((device) => offlineEntry(device, fleet.holdsAll()).text);
-    become('live');
-    fleetState.count({ ...counted(0, 2), sensors: 3 }, away('a', 'unread'));
-    expect(texts()).toEqual(['', '']);
-    fleetState.count(counted(0, 2), away('a', 'unread'));
-    expect(texts()).toEqual(['1 sensor', '0 sensors']);
-  });
+test('Fleet state: a device that announced no state is not live: nothing counts as a fault', () => {
+  become('live');
+  const devices = new Map([
+    ['a', awayItem('a', 'not_live')],
+    ['new', awayItem('new', 'not_live')],
+  ]);
+  fleetState.count(counted(2, 0, 1), { devices, isWhole: true });
+  const { faults, info } = fleetState.figures.peek();
+  expect(faults).toMatchObject({ offline: [], offlineSensors: 0, silentCount: 0, notLiveSensors: 1 });
+  expect(info?.devices).toEqual({ online: 1, offline: 0, not_live: 2 });
+  expect(sensorsOnline({ faults, info }, fleet)).toBe(1);
+});
 
-  test('Fleet state: the list of offline devices is truncated: the counts of the API are shown', () => {
-    become('live');
-    fleetState.count(counted(70_000, 30_000), { ...away('a'), isWhole: false });
-    expect(fleetState.figures.peek().info?.devices).toEqual({
-      online: 70_000,
-      offline: 30_000,
-      not_live: 0,
-    });
-  });
+test('Fleet state: number of online sensors: null unless the page has loaded all sensors of the fleet', () => {
+  const online = () => sensorsOnline(fleetState.figures.peek(), fleet);
+  become('live');
+  expect(online()).toBeNull();
+  fleetState.count({ ...counted(1, 1), sensors: 100_000 }, away('a'));
+  expect(online()).toBeNull();
+  fleetState.count(counted(1, 1), away('a'));
+  expect(online()).toBe(1);
+  fleet.setFilter({ site: 'North' });
+  fleetState.count(counted(1, 1), away('a'));
+  expect(online()).toBeNull();
+});
 
-  test('Fleet state: a device that announced no state is not live: nothing counts as a fault', () => {
-    become('live');
-    const devices = new Map([
-      ['a', awayItem('a', 'not_live')],
-      ['new', awayItem('new', 'not_live')],
-    ]);
-    fleetState.count(counted(2, 0, 1), { devices, isWhole: true });
-    const { faults, info } = fleetState.figures.peek();
-    expect(faults).toMatchObject({ offline: [], offlineSensors: 0, silentCount: 0, notLiveSensors: 1 });
-    expect(info?.devices).toEqual({ online: 1, offline: 0, not_live: 2 });
-    expect(sensorsOnline({ faults, info }, fleet)).toBe(1);
-  });
+test('Fleet state: the connection to the API is lost: the last counts stay until the next snapshot is complete', () => {
+  become('live');
+  fleetState.count(counted(1, 1), away('a'));
+  const last = stateAfter(5000);
+  expect(last).toEqual({ silent: 0, offline: 1, counted: 1, at: 5000 });
+  become('reconnecting');
+  fleetState.count(counted(0, 2), away('a', 'b'));
+  expect(stateAfter(HOUR_MS)).toEqual(last);
+  become('live');
+  fleetState.count(counted(0, 2), away('a', 'b'));
+  expect(stateAfter(1000)).toEqual(last);
+  expect(stateAfter(3000)).toMatchObject({ offline: 2, counted: 2 });
+});
 
-  test('Fleet state: number of online sensors: null unless the page has loaded all sensors of the fleet', () => {
-    const online = () => sensorsOnline(fleetState.figures.peek(), fleet);
-    become('live');
-    expect(online()).toBeNull();
-    fleetState.count({ ...counted(1, 1), sensors: 100_000 }, away('a'));
-    expect(online()).toBeNull();
-    fleetState.count(counted(1, 1), away('a'));
-    expect(online()).toBe(1);
-    fleet.setFilter({ site: 'North' });
-    fleetState.count(counted(1, 1), away('a'));
-    expect(online()).toBeNull();
-  });
+test('Fleet state: no ingest process stores values: no sensor is reported as silent, and the last counts of devices stay', () => {
+  become('live');
+  stateAfter(5000);
+  fleetState.count(counted(1, 1), away('a'));
+  fleetState.noteStale(now);
+  fleetState.count(counted(0, 2), away('a', 'b'));
+  expect(stateAfter(HOUR_MS)).toMatchObject({ silent: 0, offline: 1, counted: 1 });
+  fleetState.noteStale(null);
+  expect(stateAfter(1000)).toMatchObject({ silent: 0, counted: 1 });
+  fleetState.count(counted(2, 0), away());
+  expect(stateAfter(3000)).toMatchObject({ silent: 1, offline: 1, counted: 1 });
+  fleetState.count(counted(2, 0), away());
+  expect(stateAfter(1000)).toMatchObject({ silent: 2, counted: 0 });
+});
 
-  test('Fleet state: the connection to the API is lost: the last counts stay until the next snapshot is complete', () => {
-    become('live');
-    fleetState.count(counted(1, 1), away('a'));
-    const last = stateAfter(5000);
-    expect(last).toEqual({ silent: 0, offline: 1, counted: 1, at: 5000 });
-    become('reconnecting');
-    fleetState.count(counted(0, 2), away('a', 'b'));
-    expect(stateAfter(HOUR_MS)).toEqual(last);
-    become('live');
-    fleetState.count(counted(0, 2), away('a', 'b'));
-    expect(stateAfter(1000)).toEqual(last);
-    expect(stateAfter(3000)).toMatchObject({ offline: 2, counted: 2 });
-  });
-
-  test('Fleet state: no ingest process stores values: no sensor is reported as silent, and the last counts of devices stay', () => {
-    become('live');
-    stateAfter(5000);
-    fleetState.count(counted(1, 1), away('a'));
-    fleetState.noteStale(now);
-    fleetState.count(counted(0, 2), away('a', 'b'));
-    expect(stateAfter(HOUR_MS)).toMatchObject({ silent: 0, offline: 1, counted: 1 });
-    fleetState.noteStale(null);
-    expect(stateAfter(1000)).toMatchObject({ silent: 0, counted: 1 });
-    fleetState.count(counted(2, 0), away());
-    expect(stateAfter(3000)).toMatchObject({ silent: 1, offline: 1, counted: 1 });
-    fleetState.count(counted(2, 0), away());
-    expect(stateAfter(1000)).toMatchObject({ silent: 2, counted: 0 });
-  });
-
-  test('Fleet state: the page opens while no ingest process stores values: the first counts are shown', () => {
-    become('live');
-    fleetState.noteStale(now);
-    fleetState.count(counted(1, 1), away('a'));
-    expect(stateAfter(HOUR_MS)).toMatchObject({ silent: 0, offline: 1, counted: 1 });
-  });
-
-  test('Fleet state: all values are an hour old: sensors are reported as silent only once the snapshot is complete', () => {
-    now += HOUR_MS;
-    expect(stateAfter(0).silent).toBe(0);
-    become('live');
-    expect(stateAfter(1000).silent).toBe(0);
-    expect(stateAfter(3000).silent).toBe(2);
-  });
+test('Fleet state: all values are an hour old: sensors are reported as silent only once the snapshot is complete', () => {
+  now += HOUR_MS;
+  expect(stateAfter(0).silent).toBe(0);
+  become('live');
+  expect(stateAfter(1000).silent).toBe(0);
+  expect(stateAfter(3000).silent).toBe(2);
 });
 
 test.each([

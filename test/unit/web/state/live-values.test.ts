@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { createChangeQueue, createRecentValues, createScreenTimes } from '../../../../web/state/frames.ts';
 
 const item = (second: number, value: number, sensor: string = 's') => ({
@@ -13,42 +13,33 @@ const item = (second: number, value: number, sensor: string = 's') => ({
   value,
 });
 
-describe('Recent values', () => {
-  test('Recent values of a sensor: an older or repeated value is ignored, a newer value is appended', () => {
-    const values = createRecentValues();
-    expect(values.take(item(10, 1))).toBe(true);
-    expect(values.take(item(10, 1))).toBe(false);
-    expect(values.take(item(9, 7))).toBe(false);
-    expect(values.take(item(11, 2))).toBe(true);
-    expect(values.get('d/s')?.item.value).toBe(2);
-    expect(values.get('d/s')?.recent.map(({ value }) => value)).toEqual([1, 2]);
-  });
+test('Recent values of a sensor: an older or repeated value is ignored, a newer value is appended', () => {
+  const values = createRecentValues();
+  expect(values.take(item(10, 1))).toBe(true);
+  expect(values.take(item(10, 1))).toBe(false);
+  expect(values.take(item(9, 7))).toBe(false);
+  expect(values.take(item(11, 2))).toBe(true);
+  expect(values.get('d/s')?.item.value).toBe(2);
+  expect(values.get('d/s')?.recent.map(({ value }) => value)).toEqual([1, 2]);
+});
 
-  test('Recent values of a sensor: a second value for the same instant replaces the first value', () => {
-    const values = createRecentValues();
-    values.take(item(10, 1));
-    expect(values.take(item(10, 5))).toBe(true);
-    expect(values.get('d/s')?.recent).toEqual([{ ts: 10_000, value: 5 }]);
-  });
+test('Recent values of a sensor: a second value for the same instant replaces the first value', () => {
+  const values = createRecentValues();
+  values.take(item(10, 1));
+  expect(values.take(item(10, 5))).toBe(true);
+  expect(values.get('d/s')?.recent).toEqual([{ ts: 10_000, value: 5 }]);
+});
 
-  test('Recent values of a sensor: sensor without samples: empty list', () => {
-    const values = createRecentValues();
-    values.take({ ...item(0, 0), ts: null, value: null });
-    expect(values.get('d/s')?.recent).toEqual([]);
-    expect(values.take(item(1, 1))).toBe(true);
-  });
-
-  test('Recent values of sensors: at most 60 values per sensor; beyond 2000 sensors, the longest silent sensor is removed', () => {
-    const values = createRecentValues();
-    for (let second = 0; second < 500; second += 1) values.take(item(second, second));
-    expect(values.get('d/s')?.recent.length).toBeLessThanOrEqual(60);
-    values.take(item(0, 0, 'silent'));
-    for (let one = 0; one < 1998; one += 1) values.take(item(0, 0, `other-${one}`));
-    values.take(item(501, 1));
-    values.take(item(0, 0, 'one-more'));
-    expect(values.get('d/silent')).toBeUndefined();
-    expect(values.get('d/s')).toBeDefined();
-  });
+test('Recent values of sensors: at most 60 values per sensor; beyond 2000 sensors, the longest silent sensor is removed', () => {
+  const values = createRecentValues();
+  for (let second = 0; second < 500; second += 1) values.take(item(second, second));
+  expect(values.get('d/s')?.recent.length).toBeLessThanOrEqual(60);
+  values.take(item(0, 0, 'silent'));
+  for (let one = 0; one < 1998; one += 1) values.take(item(0, 0, `other-${one}`));
+  values.take(item(501, 1));
+  values.take(item(0, 0, 'one-more'));
+  expect(values.get('d/silent')).toBeUndefined();
+  expect(values.get('d/s')).toBeDefined();
 });
 
 test('Queue of changes: a sensor changes 100 times between two animation frames: subscribers are notified once', () => {

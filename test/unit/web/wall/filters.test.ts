@@ -49,7 +49,3 @@ test.each([
   const lit = Object.entries(SENSORS).filter(([, one]) => matches?.(one));
   expect(lit.map(([name]) => name)).toEqual(names);
 });
-
-test('Wall filter: no filter in the address: no filter applies, so that all sensors are highlighted', () => {
-  expect(matcherOf(new URLSearchParams('show=devices&sort=name&cursor=x'), judge)).toBeNull();
-});

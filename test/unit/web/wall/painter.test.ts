@@ -82,12 +82,6 @@ test('Wall drawing: a sensor becomes silent: the square of the sensor is redrawn
   expect(wall.change(3, { cellState: SILENT })).toEqual(['ground', `stroke state ${SILENT}`]);
 });
 
-test('Wall drawing: 5000 squares are redrawn: 5001 fill operations, for the background and each square', () => {
-  const wall = paintWall(5000);
-  wall.change(3, { cellState: 0 });
-  expect(wall.repaint()).toBe(5001);
-});
-
 test('Wall drawing: sensor drawn as a card gets a new value: the new value is written on the card', () => {
   const wall = paintWall(4);
   expect(wall.layout.format.isCard).toBe(true);

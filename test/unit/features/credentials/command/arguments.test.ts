@@ -26,10 +26,6 @@ describe('Credentials arguments: accepted', () => {
   ])('Arguments of npm run credentials: %s: accepted', (line, expected) => {
     expect(readArguments(line.split(' '))).toEqual({ ...NONE, ...expected });
   });
-
-  test('Arguments of npm run credentials: --devices with an empty name: the empty name is kept, so that the service can refuse it', () => {
-    expect(readArguments(['issue', 'a', '--devices', '']).devices).toEqual(['']);
-  });
 });
 
 describe('Credentials arguments: refused', () => {
@@ -50,12 +46,6 @@ describe('Credentials arguments: refused', () => {
   ])('Arguments of npm run credentials: %j: refused, the error contains %p', (line, words) => {
     const { code, message } = refusalOf(...line.split(' ').filter(Boolean));
     expect({ code, message }).toEqual({ code: 'usage', message: expect.stringContaining(words) });
-  });
-
-  test('Arguments of npm run credentials: mosquitto without --out: the error names `mosquitto --help`', () => {
-    expect(refusalOf('mosquitto').message).toBe(
-      'error: mosquitto takes --out DIR\n`npm run credentials -- mosquitto --help` lists what it takes.',
-    );
   });
 });
 

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
@@ -22,8 +21,6 @@ const directory = useDirectory('credentials');
 const identify = (account: string) => identifyDevice(account) as Identity;
 
 const ONCE = 'The secret is shown once: only a salted hash is stored.';
-const BIRTH =
-  'A device registers by its birth, which it publishes before its first measurement: iot/v1/ACCOUNT/birth {"sensors":[{"sensor_id":"…"}]}.';
 const NO_CREDENTIAL = 'This account has no credential.';
 const BAD_NAME = 'An account is the name of a device, 1 to 128 bytes, or its UUID.';
 
@@ -118,11 +115,6 @@ describe('Credentials command: connection', () => {
     expect(error).toMatchObject({ code: 'failed' });
     expect(closed).toBe(1);
   });
-
-  test('Credentials command: wrong arguments: refused before a database connection is made', async () => {
-    const { options, error } = await run(['issue']);
-    expect([options, error?.code]).toEqual([null, 'usage']);
-  });
 });
 
 describe('Credentials command: issue', () => {
@@ -134,22 +126,6 @@ describe('Credentials command: issue', () => {
     for (const [account, secret] of secrets) expect(await isValid(account, secret)).toBe(true);
     expect(notes).toEqual([ONCE]);
     expect(await find('pump')).toMatchObject({ devices: [] });
-  });
-
-  test('Credentials command: issue: one account: the printed note explains that the secret is shown once', async () => {
-    expect((await run(['issue', 'pump'])).notes).toEqual([ONCE]);
-  });
-
-  test('Credentials command: issue: the stored issuedAt is the time of the system clock', async () => {
-    const before = Date.now();
-    await run(['issue', 'pump']);
-    const issuedAt = Number((await find('pump'))?.issuedAt);
-    expect(issuedAt).toBeGreaterThanOrEqual(before);
-    expect(issuedAt).toBeLessThanOrEqual(Date.now());
-  });
-
-  test('Credentials command: issue: AUTO_REGISTER is off: the printed note explains how a device registers', async () => {
-    expect((await run(['issue', 'pump'], { autoRegister: false })).notes).toEqual([`${ONCE} ${BIRTH}`]);
   });
 
   test('Credentials command: issue: --devices: each account may publish for all listed devices', async () => {
@@ -169,12 +145,6 @@ describe('Credentials command: issue', () => {
       ONCE,
     ]);
     expect(error).toMatchObject({ code: 'failed', message: 'issue: done for 2 of 5.' });
-  });
-
-  test('Credentials command: issue: every account is refused: no note about secrets is printed, and the command fails', async () => {
-    const { lines, notes, error } = await run(['issue', 'operator']);
-    expect({ lines, notes }).toEqual({ lines: [], notes: ['operator: MQTT_USERNAME has this name.'] });
-    expect(error?.message).toBe('issue: done for 0 of 1.');
   });
 
   test('Credentials command: an account name has control characters: the printed note has question marks instead', async () => {
@@ -210,18 +180,6 @@ describe('Credentials command: --file', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  test('Credentials command: rotate --file: the new secret is appended to the file', async () => {
-    const file = join(directory, 'rotated.secret');
-    await run(['issue', 'pump', '--file', file]);
-    await run(['rotate', 'pump', '--file', file]);
-    const [first, second] = readFileSync(file, 'utf8')
-      .trimEnd()
-      .split('\n')
-      .map((line) => line.split('\t'));
-    expect(await isValid('pump', first?.[1])).toBe(false);
-    expect(await isValid('pump', second?.[1])).toBe(true);
-  });
-
   test('Credentials command: issue --file: the file cannot be opened: no credential is issued', async () => {
     const { error } = await run(['issue', 'pump', '--file', join(directory, 'none', 'x')]);
     expect(error).toMatchObject({ code: 'failed', message: expect.stringContaining('cannot be written') });
@@ -252,14 +210,6 @@ describe('Credentials command: rotate', () => {
     ]);
     expect(error).toBeNull();
   });
-
-  test('Credentials command: rotate: the note about old secrets is printed only if an account was rotated', async () => {
-    await run(['issue', 'pump']);
-    expect((await run(['rotate', 'pump'])).notes).toEqual([expect.stringContaining('old secrets')]);
-    const { notes, error } = await run(['rotate', 'absent']);
-    expect(notes).toEqual([`absent: ${NO_CREDENTIAL}`]);
-    expect(error).toMatchObject({ code: 'failed', message: 'rotate: done for 0 of 1.' });
-  });
 });
 
 describe('Credentials command: revoke', () => {
@@ -271,11 +221,6 @@ describe('Credentials command: revoke', () => {
     expect(notes).toEqual([`pump: ${revoked}`, `absent: ${NO_CREDENTIAL}`, `valve: ${revoked}`]);
     expect(error).toMatchObject({ code: 'failed', message: 'revoke: done for 2 of 3.' });
     for (const account of ['pump', 'valve']) expect(await find(account)).toMatchObject({ hash: '' });
-  });
-
-  test('Credentials command: revoke: every named account has a credential: the command succeeds', async () => {
-    await run(['issue', 'pump']);
-    expect((await run(['revoke', 'pump'])).error).toBeNull();
   });
 });
 
@@ -316,48 +261,10 @@ describe('Credentials command: list', () => {
     expect({ notes, error }).toEqual({ notes: [], error: null });
   });
 
-  test('Credentials command: list: one credential exists: no note is printed', async () => {
-    await store('pump');
-    expect((await run(['list'])).notes).toEqual([]);
-  });
-
-  test('Credentials command: list: no credential exists: the note No device has a credential is printed', async () => {
-    const { lines, notes } = await run(['list']);
-    expect({ lines, notes }).toEqual({ lines: [], notes: ['No device has a credential.'] });
-  });
-
   test('Credentials command: list: long names are truncated, control characters become question marks', async () => {
     await store('x'.repeat(100), { devices: ['\n'.repeat(100)] });
     const [line] = (await run(['list'])).lines;
     expect(line).toContain(`  ${'x'.repeat(80)}…  issued`);
     expect(line).toContain(`speaks for ${'?'.repeat(80)}…`);
-  });
-});
-
-describe('Credentials command: process', () => {
-  function start(...words: string[]) {
-    const env = { PATH: process.env['PATH'], LANG: 'C.UTF-8', CQL_CONTACT_POINTS: '127.0.0.1:1' };
-    const { status, stdout, stderr } = spawnSync(
-      process.execPath,
-      ['api/features/credentials/command/index.ts', ...words],
-      { encoding: 'utf8', env },
-    );
-    return { status, stdout, stderr };
-  }
-
-  test('Credentials command: issue --help: the usage is printed to standard output, and the exit code is 0', () => {
-    expect(start('issue', '--help')).toEqual({
-      status: 0,
-      stdout: expect.stringContaining('Usage: npm run credentials -- issue ACCOUNT…'),
-      stderr: '',
-    });
-  });
-
-  test('Credentials command: the database is unreachable: the error names the database address, and the exit code is 69', () => {
-    expect(start('list')).toEqual({
-      status: 69,
-      stdout: '',
-      stderr: expect.stringContaining('No database answers at 127.0.0.1:1 (CQL_CONTACT_POINTS)'),
-    });
   });
 });

@@ -1,6 +1,6 @@
 import { buffer } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
-import { RecordBatchReader, tableFromIPC } from 'apache-arrow';
+import { RecordBatchReader } from 'apache-arrow';
 import { encodeArrow } from '../../../../../api/features/shared/columns/arrow.ts';
 import { each, HARD_VALUES, labelsNamed, samplesOf } from '../../../../support/features/labeled-samples.ts';
 
@@ -37,19 +37,4 @@ test('Arrow export: sensors with different labels: the decoded rows equal the sa
   }
   expect(sizes).toEqual([65_536, 54_464]);
   expect([row, different]).toEqual([120_000, 0]);
-});
-
-test('Arrow export: no samples: the stream has columns but no rows', async () => {
-  const bytes = await buffer(encodeArrow(each([])));
-  const table = tableFromIPC(bytes);
-  expect(table.numRows).toBe(0);
-  expect(table.schema.fields.map(({ name }) => name)).toEqual([
-    'ts',
-    'device',
-    'sensor',
-    'type',
-    'unit',
-    'site',
-    'value',
-  ]);
 });

@@ -88,20 +88,3 @@ test('Query result exported as Parquet: 20,000 rows: the statistics of the secon
     null_count: 0n,
   });
 });
-
-test('Query result exported as Arrow: times are Timestamp, texts Utf8, averages Float64, counts Int64', async () => {
-  expect((await throughArrow(ROWS)).types).toEqual([
-    ['ts', 'Timestamp<MILLISECOND, UTC>', false],
-    ['device', 'Utf8', true],
-    ['unit', 'Utf8', true],
-    ['avg', 'Float64', true],
-    ['count', 'Int64', false],
-  ]);
-});
-
-test.each([
-  ['Parquet', throughParquet],
-  ['Arrow', throughArrow],
-])('Query result exported as %s: no rows: the decoded file has no rows', async (_, through) => {
-  expect((await through([])).rows).toEqual([]);
-});

@@ -78,14 +78,6 @@ test.each([
   expect(started).toMatchObject({ total: 60, most });
 });
 
-test('Aligned series of sensors: client has already disconnected: no sensor is read', async () => {
-  const { deps, sensors, started } = createHistory(3);
-  const gone = new Error('gone');
-  const read = readAligned(readingOf(deps), sensors, range, { grid, signal: AbortSignal.abort(gone) });
-  await expect(read.next()).rejects.toBe(gone);
-  expect(started.total).toBe(0);
-});
-
 test('Aligned series of sensors: client disconnects while a sensor is read: the read rejects with the abort reason', async () => {
   const { deps, sensors } = createHistory(1);
   const gone = new Error('gone');
@@ -102,20 +94,6 @@ test('Aligned series of sensors: the newest sample lies within the range: hours 
   const short = [{ ...(sensor as (typeof sensors)[number]), newest: FROM + HOUR }];
   for await (const { bins } of readAligned(readingOf(deps), short, range, { grid, signal }))
     expect(bins.column('count')).toEqual([1, 1, 0, 0]);
-});
-
-test('Aligned series of sensors: client disconnects at the third of 100 sensors: at most 35 sensors are looked up', async () => {
-  const { deps, sensors, started } = createHistory(100);
-  const controller = new AbortController();
-  const read = async () => {
-    for await (const { sensor } of readAligned(readingOf(deps), sensors, range, {
-      grid,
-      signal: controller.signal,
-    }))
-      if (sensor.index === 2) controller.abort();
-  };
-  await expect(read()).rejects.toThrow(/abort/);
-  expect(started.total).toBeLessThanOrEqual(2 + 1 + 32);
 });
 
 test('Aligned series of sensors: every three sensors form a group: sums and counts of each group are added', async () => {

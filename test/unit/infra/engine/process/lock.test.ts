@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
@@ -47,15 +47,5 @@ test('Lock of the local Cassandra: its supervisor process runs: the lock is held
     await supervisor.kill();
   }
   expect(await findLockHolder(dir)).toBe(null);
-  expect(await takeLock(dir)).toBe(true);
-});
-
-test('Lock of the local Cassandra: another program has the pid of the lock file: the lock is free', async () => {
-  updateLock(dir, { supervisor: process.pid, java: process.pid, stopping: false });
-  expect(await findLockHolder(dir)).toBe(null);
-});
-
-test('Lock of the local Cassandra: the lock file is truncated after a power failure: the lock is free', async () => {
-  await writeFile(join(dir, 'engine.lock'), '{"supervisor":');
   expect(await takeLock(dir)).toBe(true);
 });

@@ -116,14 +116,6 @@ test('Connection reader: 300 packets in one write: read in slices of at most 128
   await connection.untilIdle();
 });
 
-test('Connection reader: a packet arrives in two parts: each part is passed on as it arrives', async () => {
-  const connection = await open();
-  const packet = publish(100);
-  await connection.send(packet.subarray(0, 40));
-  await connection.send(Buffer.concat([packet.subarray(40), PINGREQ]));
-  expect(Buffer.concat(connection.slices)).toEqual(Buffer.concat([packet, PINGREQ]));
-});
-
 test('Connection reader: a packet of 200 KB is read in pieces of at most 64 KiB, and is complete', async () => {
   const connection = await open();
   const packet = publish(200_000);
@@ -210,22 +202,6 @@ test('Connection reader: the device disconnects while the memory budget is full:
   await once(connection.socket, 'end');
 });
 
-test('Connection reader: a network error: the connection closes in a later turn of the event loop, not at once', async () => {
-  const connection = await open();
-  const error = Object.assign(new Error('read ECONNRESET'), { syscall: 'read' });
-  connection.socket.destroy(error);
-  expect(connection.socket.destroyed).toBe(false);
-  expect(connection.scheduler.waiting).toBe(1);
-  await once(connection.socket, 'close').catch((reason) => expect(reason).toBe(error));
-  expect(connection.socket.destroyed).toBe(true);
-});
-
-test('Connection reader: the process destroys the socket: the socket closes at once', async () => {
-  const connection = await open();
-  connection.socket.destroy();
-  expect(connection.socket.destroyed).toBe(true);
-});
-
 test('Connection reader: read(0) of Node.js: passed to the socket, but not while 1 MiB of messages is uncommitted', async () => {
   const connection = await open();
   connection.state.isFull = true;
@@ -238,16 +214,4 @@ test('Connection reader: read(0) of Node.js: passed to the socket, but not while
   connection.reader.enter(MIB);
   expect(connection.socket.read(0)).toBeNull();
   expect(connection.asked).toEqual([0]);
-});
-
-test('Connection reader: 300 packets are read in three slices: the read scheduler counts 128, 128 and 44 packets', async () => {
-  const connection = await open();
-  const spent: number[] = [];
-  const spend = connection.scheduler.spend.bind(connection.scheduler);
-  connection.scheduler.spend = (packets) => {
-    spent.push(packets);
-    spend(packets);
-  };
-  await connection.send(Buffer.concat(Array(300).fill(PINGREQ)));
-  expect(spent).toEqual([128, 128, 44]);
 });

@@ -1,8 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { visitBlock } from '../../../../../schema/packed/block.ts';
 import { asDecimals } from '../../../../../schema/packed/hour/decimals.ts';
-import { singleBitsOf, type Table, tableOf } from '../../../../../schema/packed/hour/forms.ts';
-import type { Integers } from '../../../../../schema/packed/hour/integers.ts';
+import { type Table, tableOf } from '../../../../../schema/packed/hour/forms.ts';
 
 test('Value table of a packed hour: a quarter of the values are distinct: the table has these values in ascending order', () => {
   const { table, indexes } = tableOf(Float64Array.of(7, 3, 7, 3, 7, 7, 7, 7)) as Table;
@@ -24,20 +23,6 @@ test.each([
   ['no digits', 7, 0],
 ])('Decimal form of values: %s after the decimal point: the digits are counted', (_, value, digits) => {
   expect(asDecimals(Float64Array.of(value), false)?.digits).toBe(digits);
-});
-
-test('Decimal form of values: thirteen digits after the decimal point: asDecimals() returns undefined', () => {
-  expect(asDecimals(Float64Array.of(1e-13), false)).toBeUndefined();
-});
-
-test('Decimal form of values: several values are -0: their indexes are listed in ascending order', () => {
-  expect(asDecimals(Float64Array.of(-0, 1, -0, -0), false)?.minusZeros).toEqual([0, 2, 3]);
-});
-
-test('Single-precision bits: negative values: stored as negative integers of 64 bits', () => {
-  const bits = singleBitsOf(Float64Array.of(-1.5, 1.5)) as Integers;
-  expect([...bits.hi]).toEqual([-1, 0]);
-  expect([...bits.lo]).toEqual([-1_077_936_128, 1_069_547_520]);
 });
 
 test('Packed block: blob of another version: the error names both versions', () => {

@@ -72,14 +72,6 @@ test('Stream of a tab: hidden: its status is paused, unless the connection is lo
   expect(statuses).toEqual(['live', 'paused', 'reconnecting', 'paused', 'live']);
 });
 
-test('Stream of a tab: shown, and the hub has no stream yet: paused is not reported', () => {
-  const { stream, first, statuses } = open();
-  first.report('paused');
-  stream.follow({});
-  first.report('connecting');
-  expect(statuses).toEqual(['connecting']);
-});
-
 test('Stream of a tab: the hub stops answering: Reconnecting is reported, and the tab connects again', () => {
   const { stream, first, statuses } = open();
   stream.follow({});
@@ -98,15 +90,6 @@ test.each([
   fail(first);
   expect([first.connections, second.connections]).toEqual([1, 1]);
   expect(second.take()).toEqual(['snapshot']);
-});
-
-test('Stream of a tab: a hidden tab gets no answer for long: it waits, and connects to nothing', () => {
-  const { stream, first, second, hide } = open();
-  stream.follow({});
-  first.report('live');
-  hide(true);
-  jest.advanceTimersByTime(600_000);
-  expect([first.connections, second.connections]).toEqual([1, 0]);
 });
 
 test('Stream of a tab: the page is left, and shown again by the button Back: it leaves the hub, and connects again', () => {

@@ -36,28 +36,6 @@ test('Union of subscriptions: any targets: it has exactly the items of the targe
   );
 });
 
-test('Subscription: it covers another: it has every item of the other', () => {
-  fc.assert(
-    fc.property(target, target, (a, b) => {
-      if (!covers(a, b)) return;
-      expect(ITEMS.filter(selectorOf(a))).toEqual(expect.arrayContaining(ITEMS.filter(selectorOf(b))));
-    }),
-  );
-});
-
-const names = (count: number) => Array.from({ length: count }, (_, index) => `device-${index}`);
-
-test.each([
-  ['no targets', [], null],
-  ['statistics alone twice', [FIGURES_ALONE, FIGURES_ALONE], addressOf(FIGURES_ALONE)],
-  ['statistics and a device', [FIGURES_ALONE, { devices: ['x'] }], '/api/v1/stream?device=x'],
-  ['a device and its sensor', [{ devices: ['x'] }, { sensors: [['x', 's']] }], '/api/v1/stream?device=x'],
-  ['2,001 devices', [{ devices: names(2001) }], '/api/v1/stream'],
-])('Union of subscriptions: %s: the smallest address', (_, targets, address) => {
-  const union = unionOf(targets as Target[]);
-  expect(union && addressOf(union)).toBe(address);
-});
-
 test('Subscription by a name that the API knows as an id: it has every item', () => {
   expect(ITEMS.filter(selectorOf({ devices: ['a'] }))).toEqual(ITEMS);
 });

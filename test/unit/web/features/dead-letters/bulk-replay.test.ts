@@ -36,39 +36,37 @@ const pagesOf =
 const { signal } = new AbortController();
 const onCount = () => {};
 
-describe('Bulk replay: list', () => {
-  test('Bulk replay: 230 dead letters on several pages of the API: collected in order of time, the oldest first', async () => {
-    const all = Array.from({ length: 230 }, (_, index) => deadLetterOf(index));
-    const counts: number[] = [];
-    const collected = await collect(pagesOf(all), {}, { signal, onCount: (count) => counts.push(count) });
-    expect(collected.heads.map(({ id }) => id)).toEqual(all.map(({ id }) => id).reverse());
-    expect(collected).toMatchObject({ incomplete: 0, hasMore: false });
-    expect(counts).toEqual([100, 200, 230]);
-  });
-
-  test('Bulk replay: payload not kept, or only in part: the dead letter is left out and counted', async () => {
-    const all = [
-      deadLetterOf(1, { size: null, payload_base64: null }),
-      deadLetterOf(2, { size: 70_000 }),
-      deadLetterOf(3),
-      deadLetterOf(4, { size: 0, payload_base64: '' }),
-    ];
-    const { heads, incomplete } = await collect(pagesOf(all), {}, { signal, onCount });
-    expect([heads.map(({ id }) => id), incomplete]).toEqual([['id-4', 'id-3'], 2]);
-  });
-
-  test.each([
-    [MOST_AT_ONCE, false],
-    [MOST_AT_ONCE + 1, true],
-  ])(
-    'Bulk replay: %i dead letters, limit reached: some remain for a further replay: %s',
-    async (length, hasMore) => {
-      const all = Array.from({ length }, (_, index) => deadLetterOf(index));
-      const collected = await collect(pagesOf(all), {}, { signal, onCount });
-      expect([collected.heads.length, collected.hasMore]).toEqual([MOST_AT_ONCE, hasMore]);
-    },
-  );
+test('Bulk replay: 230 dead letters on several pages of the API: collected in order of time, the oldest first', async () => {
+  const all = Array.from({ length: 230 }, (_, index) => deadLetterOf(index));
+  const counts: number[] = [];
+  const collected = await collect(pagesOf(all), {}, { signal, onCount: (count) => counts.push(count) });
+  expect(collected.heads.map(({ id }) => id)).toEqual(all.map(({ id }) => id).reverse());
+  expect(collected).toMatchObject({ incomplete: 0, hasMore: false });
+  expect(counts).toEqual([100, 200, 230]);
 });
+
+test('Bulk replay: payload not kept, or only in part: the dead letter is left out and counted', async () => {
+  const all = [
+    deadLetterOf(1, { size: null, payload_base64: null }),
+    deadLetterOf(2, { size: 70_000 }),
+    deadLetterOf(3),
+    deadLetterOf(4, { size: 0, payload_base64: '' }),
+  ];
+  const { heads, incomplete } = await collect(pagesOf(all), {}, { signal, onCount });
+  expect([heads.map(({ id }) => id), incomplete]).toEqual([['id-4', 'id-3'], 2]);
+});
+
+test.each([
+  [MOST_AT_ONCE, false],
+  [MOST_AT_ONCE + 1, true],
+])(
+  'Bulk replay: %i dead letters, limit reached: some remain for a further replay: %s',
+  async (length, hasMore) => {
+    const all = Array.from({ length }, (_, index) => deadLetterOf(index));
+    const collected = await collect(pagesOf(all), {}, { signal, onCount });
+    expect([collected.heads.length, collected.hasMore]).toEqual([MOST_AT_ONCE, hasMore]);
+  },
+);
 
 describe('Bulk replay: replay', () => {
   const heads = [1, 2, 3].map((number) => deadLetterOf(number));

@@ -1,10 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import {
   binsOf,
-  chosenBin,
   mergeHours,
   RANGES,
-  rangeOf,
   spanOf,
   sumBins,
 } from '../../../../../web/features/dead-letters/counts.ts';
@@ -43,19 +41,6 @@ describe.each(RANGES)('Counts of dead letters: time range $words', (range) => {
     }
     expect(sumBins(bins).deadLetters).toBe((span.to - span.from) / HOUR);
   });
-
-  test('Counts of dead letters: page address with range and time: that range and the bin at that time are chosen', () => {
-    const at = new Date(span.from).toISOString();
-    const query = new URLSearchParams({ range: range.value, at });
-    expect(rangeOf(query)).toBe(range);
-    expect(chosenBin(query, range)).toEqual({ from: span.from, to: span.from + range.binMs });
-  });
-});
-
-test('Counts of dead letters: page address without a valid range: the last day is shown', () => {
-  const query = new URLSearchParams({ range: '3w', at: 'noon' });
-  expect(rangeOf(query).value).toBe('1d');
-  expect(chosenBin(query, rangeOf(query))).toBe(null);
 });
 
 test('Counts of dead letters: an API answer covers some hours: the counts of these hours are replaced, earlier hours stay', () => {
@@ -71,10 +56,3 @@ test('Counts of dead letters: an API answer covers some hours: the counts of the
   });
   expect(codesAt(mergeHours(known, answer))).toEqual({ [a]: { malformed: 1 }, [b]: { too_old: 5 } });
 });
-
-test.each(['275760-09-13', '+275760-09-13T00:00:00Z', '-271821-04-20T00:00:00Z', 'x', ''])(
-  'Counts of dead letters: page address with the invalid time at=%j: no bar is chosen',
-  (at) => {
-    expect(chosenBin(new URLSearchParams({ at }), RANGES[0] as (typeof RANGES)[number])).toBeNull();
-  },
-);

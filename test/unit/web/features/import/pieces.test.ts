@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { inUtf8, piecesOf, typeOf } from '../../../../../web/features/import/pieces.ts';
+import { inUtf8, piecesOf } from '../../../../../web/features/import/pieces.ts';
 
 async function cut(text: string, type: string, bytes: number, options: Record<string, string> = {}) {
   const pieces = [];
@@ -43,21 +43,6 @@ test('Import of a file in pieces: any piece size: pieces hold each line once, in
     );
     expect(found).toEqual(rows.map((row, at) => [at, row]));
   }
-});
-
-test('Import of a file in pieces: Parquet file: sent as one piece', async () => {
-  expect(await cut('PAR1\n\n\nPAR1', 'application/vnd.apache.parquet', 2)).toHaveLength(1);
-});
-
-test('Import of a file: name ends with csv, tsv, jsonl or parquet: the content type follows; xlsx: no type', () => {
-  expect(['a.CSV', 'b.tsv', 'c.jsonl', 'd.parquet', 'e.xlsx', 'csv'].map(typeOf)).toEqual([
-    'text/csv',
-    'text/csv',
-    'application/x-ndjson',
-    'application/vnd.apache.parquet',
-    null,
-    'text/csv',
-  ]);
 });
 
 test.each([

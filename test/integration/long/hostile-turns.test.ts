@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { MAX_TURN_MS, threadCpuMs, watchTurns } from '../support/event-loop.ts';
+import { MAX_TURN_MS, threadCpuMs, watchTurns } from '../../support/event-loop.ts';
 import {
   BODY_INPUTS,
   constantRows,
@@ -7,9 +7,9 @@ import {
   MQTT_INPUTS,
   PROMQL_INPUTS,
   SPARKPLUG_INPUTS,
-} from '../support/hostile-inputs.ts';
-import { connectDevice } from '../support/mqtt/device.ts';
-import { useDevice, useTestSystem } from '../support/system/use.ts';
+} from '../../support/hostile-inputs.ts';
+import { connectDevice } from '../../support/mqtt/device.ts';
+import { useDevice, useTestSystem } from '../../support/system/use.ts';
 
 /** CPU time that the process used while the health route and another device waited. */
 const waits = { health: 0, acknowledgement: 0 };

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { shapeOfSamples } from '../../../../../web/chart/shape.ts';
-import { csvOf } from '../../../../../web/features/downloads/buttons.tsx';
+import { csvOf } from '../../../../../web/features/export/buttons.tsx';
 
 test('CSV download of a chart: names with quotes or a formula: names are quoted, and the formula is disabled', () => {
   const shape = shapeOfSamples({ ts: [0, 1000], value: [21.5, 22] }, { from: 0, to: 2000 });

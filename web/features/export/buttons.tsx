@@ -1,15 +1,16 @@
 import { useState } from 'preact/hooks';
+import { sensorPath } from '../../api/client.ts';
+import { BASE, toQuery } from '../../api/request.ts';
 import type { ChartActionsProps, DrawnLine } from '../../feature.ts';
 import { copyText, saveFile } from '../../kit/controls.tsx';
-import { Slot } from '../../kit/slots.tsx';
-import './downloads.css';
+import './export.css';
 
 /** Space around the picture for its title in CSS pixels. If the picture has several charts, each chart also has space for its name. */
 const MARGIN = 16;
 const TITLE_HEIGHT = 28;
 const CAPTION_HEIGHT = 20;
 
-/** Renders buttons that save the drawn points and the picture, links to files of all samples of a sensor, and a button that copies the address. */
+/** Renders buttons that save the drawn points and the picture, links to the samples of a sensor, and a button that copies the address. */
 export function ChartActions({ name, lines, chart, samples }: ChartActionsProps) {
   const [note, setNote] = useState('');
   const saveCsv = () => saveFile(`${name}.csv`, new Blob([csvOf(lines())], { type: 'text/csv' }));
@@ -29,7 +30,7 @@ export function ChartActions({ name, lines, chart, samples }: ChartActionsProps)
       <button type="button" class="button" onClick={() => void savePicture()}>
         PNG
       </button>
-      {samples && <Slot name="sensorFiles" sensor={samples} range={samples.range} />}
+      {samples && <SampleFiles {...samples} />}
       <button type="button" class="button" onClick={(event) => void copy(event.currentTarget)}>
         Copy link
       </button>
@@ -37,6 +38,31 @@ export function ChartActions({ name, lines, chart, samples }: ChartActionsProps)
         {note}
       </span>
     </p>
+  );
+}
+
+/** Renders links to all samples of the range, which the browser streams to disk. */
+function SampleFiles({ device_id, sensor_id, range }: NonNullable<ChartActionsProps['samples']>) {
+  const { live, from, to } = range;
+  const query = {
+    from: new Date(from).toISOString(),
+    to: live ? null : new Date(to).toISOString(),
+    order: 'asc',
+  };
+  const link = (format: 'csv' | 'ndjson', label: string) => (
+    <a
+      class="button"
+      href={`${BASE}${sensorPath(device_id, sensor_id)}/measurements${toQuery({ ...query, format })}`}
+      download
+      data-native
+    >
+      {label}
+    </a>
+  );
+  return (
+    <>
+      <span>All samples</span> {link('csv', 'CSV')} {link('ndjson', 'NDJSON')}
+    </>
   );
 }
 
