@@ -92,6 +92,7 @@ const API = {
     'api/access/',
     'api/ingest/',
     'api/live/',
+    'api/mqtt/',
     'api/http/',
   ],
   // Encodes samples and rows as Parquet or Arrow; answers of HTTP that are files.
@@ -152,22 +153,10 @@ const API = {
     'api/running-features.ts',
     'api/retire.ts',
   ],
-  // The commands migrate and drain. Commands of features are in the folders of the features.
-  'api/commands/': [
-    'api/feature.ts',
-    'api/features/index.ts',
-    'api/store/',
-    'api/observability/',
-    'api/access/',
-    'api/history/',
-    'api/ingest/',
-    'api/live/',
-    'api/mqtt/',
-    'api/database.ts',
-    'api/system.ts',
-  ],
+  // The command migrate. Commands of features are in the folders of the features.
+  'api/commands/': ['api/store/'],
   // The entry point of the process.
-  'api/index.ts': ['api/observability/', 'api/features/index.ts', 'api/commands/', 'api/system.ts'],
+  'api/index.ts': ['api/observability/', 'api/features/index.ts', 'api/system.ts'],
 };
 
 /** The modules (here: rooms) of `tools/`, and what each may import besides itself and the folders that `tools/` may import. */
@@ -295,10 +284,8 @@ const doorsFor = (room) => ({
   to: {
     dependencyTypesNot: ['dynamic-import'],
     path: '^api/[^/]+/',
-    // Files of `api/commands/` may be imported directly: each command is a process of its own. `npm start -- --drain` starts one.
     pathNot: [
       pathOf(room.replace(/command$/, '')),
-      '^api/commands/',
       '^api/[^/]+/index[.][jt]s$',
       '^api/[^/]+/[^/]+/index[.][jt]s$',
       '^api/features/shared/[^/]+/index[.]ts$',

@@ -1,4 +1,6 @@
 import type { RequestHandler } from 'express';
+import type { Logger } from 'pino';
+import type { Flag } from '../common/flags.ts';
 import type { Periods } from '../common/periods.ts';
 import type { Config } from '../common/settings/config.ts';
 import type { SettingsGroup } from '../common/settings/group.ts';
@@ -15,7 +17,8 @@ import type { Publish } from './ingest/index.ts';
 import type { FindAnnounced } from './ingest/outbox.ts';
 import type { Device } from './ingest/registry/cache.ts';
 import type { OpenTopics } from './ingest/topics.ts';
-import type { Live } from './live/index.ts';
+import type { Live, OpenTransport } from './live/index.ts';
+import type { OpenSource } from './mqtt/index.ts';
 import type { Beat } from './observability/heartbeat.ts';
 import type { Context } from './observability/index.ts';
 import type { Readiness } from './observability/readiness.ts';
@@ -109,12 +112,41 @@ export interface Feature extends Contract {
   contractTopics?: FurtherTopics;
   /** opens topics that ingest reads in addition to those of the core */
   topics?: OpenTopics;
+  /** for the setting `MQTT_URL`; at most one feature has it */
+  externalBroker?: { openSource: OpenSource; openTransport: OpenTransport };
+  startMode?: StartMode;
   brokerRights?: (config: Pick<Config, 'of'>) => BrokerRights;
   /** finders of its own announced items, by the kind of the announcement */
   announced?: Record<string, (store: Store) => FindAnnounced>;
   /** further formats of answers of the core, by the ids of operations */
   formats?: Record<string, Formats<never>>;
   create: (core: FeatureContext) => Promise<RunningFeature>;
+}
+
+/** The parts of features that ingest needs. */
+export interface IngestSlots {
+  topics: OpenTopics[];
+  contract: FurtherTopics;
+  isAnnounced: boolean;
+  openStamps: OpenStamps | undefined;
+}
+
+/** What `npm start` does with flags of the feature, in place of serving. */
+export interface StartMode {
+  flags: Record<string, Flag>;
+  /** @throws `usage` */
+  isWanted: (flags: Record<string, unknown>) => boolean;
+  run: (
+    options: {
+      config: Config;
+      version: string;
+      logger: Logger;
+      /** `reached` settles when this process has to end early */
+      end: { reached: Promise<unknown>; fail: (error: Error) => void };
+      slots: IngestSlots;
+    },
+    flags: Record<string, unknown>,
+  ) => Promise<void>;
 }
 
 type Created<D> = { deps?: D } & Omit<RunningFeature, 'routes' | 'extend'>;

@@ -2,27 +2,17 @@ import { readFileSync } from 'node:fs';
 import type { Logger } from 'pino';
 import { addresses } from '../common/addresses.ts';
 import { runCommand } from '../common/command.ts';
-import { type CommandLine, type Flag, parseFlags, usageError } from '../common/flags.ts';
+import { type CommandLine, type Flag, parseFlags } from '../common/flags.ts';
 import type { Config } from '../common/settings/config.ts';
 import { DATABASE_SETTINGS, readSettings } from '../common/settings/index.ts';
-import { createStatusLine } from '../common/status-line.ts';
-import { drainSession } from './commands/drain.ts';
-import { SETTINGS_GROUPS } from './features/index.ts';
+import { FEATURES, ingestSlots, SETTINGS_GROUPS } from './features/index.ts';
 import { createLogger, prettyDestination } from './observability/index.ts';
 import { startSystem } from './system.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 
-const FLAGS = {
-  drain: {
-    type: 'switch',
-    help: 'empties the session of MQTT_CLIENT_ID at the broker, ends it, and is done',
-  },
-  'or-none': {
-    type: 'switch',
-    help: 'with --drain: no session is no failure; for a job that may be tried again when it was done',
-  },
-} satisfies Record<string, Flag>;
+const MODES = FEATURES.flatMap(({ startMode }) => startMode ?? []);
+const FLAGS: Record<string, Flag> = Object.assign({}, ...MODES.map(({ flags }) => flags));
 
 const LINE: CommandLine<typeof FLAGS> = {
   command: 'npm start --',
@@ -46,15 +36,15 @@ const LINE: CommandLine<typeof FLAGS> = {
 // `npm start` runs ingest, API and dashboard, until a signal arrives or its parent process ends.
 await runCommand(async () => {
   const flags = parseFlags(LINE, process.argv.slice(2));
-  // Without this check a job that lacks --drain would start a normal process.
-  if (flags['or-none'] && !flags.drain) throw usageError(LINE.command, ['--or-none needs --drain']);
+  const mode = MODES.find(({ isWanted }) => isWanted(flags));
   const config = readSettings(process.env, { groups: SETTINGS_GROUPS });
   const logger = createLogger(config.logLevel, {
     secrets: config.secrets,
     destination: await prettyDestination(config.logFormat),
   });
   const end = createEnd();
-  await (flags.drain ? drain(config, logger, end, flags['or-none']) : serve(config, logger, end));
+  if (mode) await mode.run({ config, version, logger, end, slots: ingestSlots(config) }, flags);
+  else await serve(config, logger, end);
   // Everything is closed. The driver (4.10) leaks timers of nodes that reconnected, and they would keep the process alive.
   process.exit();
 });
@@ -76,14 +66,6 @@ async function serve(config: Config, logger: Logger, end: End) {
     await system.stop();
     logger.info('stopped');
   }
-}
-
-async function drain(config: Config, logger: Logger, end: End, orNone: boolean = false) {
-  const statusLine = createStatusLine(process.stderr);
-  const settled = await drainSession({ config, version, logger, end, onStatus: statusLine.update, orNone });
-  statusLine.clear();
-  const { clientId, url } = config.mqtt;
-  statusLine.print(`${clientId}: ${settled} messages settled; its session at ${url} is ended.`);
 }
 
 type End = ReturnType<typeof createEnd>;

@@ -5,7 +5,7 @@ import type { Rate } from './access/http/rate-limits.ts';
 import { Accounts } from './access/index.ts';
 import { createTls } from './access/tls/index.ts';
 import { openDatabase } from './database.ts';
-import { announcedKinds, CONTRACTS, FEATURES, ingestSlots } from './features/index.ts';
+import { announcedKinds, CONTRACTS, externalBrokerOf, FEATURES, ingestSlots } from './features/index.ts';
 import { createPacking } from './history/packing/index.ts';
 import { createReading } from './history/reading/index.ts';
 import { createGuards, createHttp, createStream } from './http/index.ts';
@@ -42,6 +42,7 @@ export async function startSystem(options: SystemOptions) {
   const { openStore, openSource = createMessageSource } = options;
   const context = createContext(options);
   const { clock, logger } = context;
+  const externalBroker = externalBrokerOf(config);
   const [receives, serves] = [config.role !== 'http', config.role !== 'ingest'];
   const tls = createTls(context, { everyMs: periods.certificates });
   const slots = ingestSlots(config);
@@ -51,11 +52,23 @@ export async function startSystem(options: SystemOptions) {
   const { handleMessage, processStats, progress } = ingest;
   const accounts = new Accounts(config.mqtt);
   const source = receives
-    ? openSource(context, { tls: tls.mqtt, handleMessage, ingest, accounts, periods, onFatal })
+    ? openSource(context, {
+        tls: tls.mqtt,
+        handleMessage,
+        ingest,
+        accounts,
+        periods,
+        onFatal,
+        openSource: externalBroker?.openSource,
+      })
     : null;
   if (source) events.on('command', source.send);
   const packing = receives ? createPacking(context, { store, clockGuard, pauseMs: periods.pack }) : null;
-  const live = createLive(context, { source, keepAliveMs: periods.keepAlive });
+  const live = createLive(context, {
+    source,
+    openTransport: externalBroker?.openTransport,
+    keepAliveMs: periods.keepAlive,
+  });
   events.on('committed', live.publishChanges).on('state', live.publishState);
   const features = new RunningFeatures();
   const reports = new ProcessReports(context, {

@@ -1,3 +1,4 @@
+import { MillraceError } from '../../common/errors.ts';
 import type { Config } from '../../common/settings/config.ts';
 import type { SettingsGroup } from '../../common/settings/group.ts';
 import { SETTINGS, type Setting } from '../../common/settings/schema.ts';
@@ -15,6 +16,7 @@ import { changesFeature } from './changes/index.ts';
 import { credentialsFeature } from './credentials/index.ts';
 import { deadLettersFeature } from './dead-letters/index.ts';
 import { exportFeature } from './export/index.ts';
+import { externalBrokerFeature } from './external-broker/index.ts';
 import { firstSightFeature } from './first-sight/index.ts';
 import { homeAssistantFeature } from './home-assistant/index.ts';
 import { importFeature } from './import/index.ts';
@@ -38,6 +40,7 @@ export const FEATURES: Feature[] = [
   credentialsFeature,
   deadLettersFeature,
   exportFeature,
+  externalBrokerFeature,
   firstSightFeature,
   homeAssistantFeature,
   importFeature,
@@ -97,3 +100,14 @@ export const announcedKinds = (store: Store): AnnouncedKinds =>
       create(store),
     ]),
   );
+
+/** @throws `bad_settings` if `MQTT_URL` is set, and no feature connects to an external broker */
+export function externalBrokerOf({ mqtt }: Config): Feature['externalBroker'] {
+  if (mqtt.url === undefined) return undefined;
+  const [found] = FEATURES.flatMap(({ externalBroker }) => externalBroker ?? []);
+  if (found) return found;
+  throw new MillraceError(
+    'bad_settings',
+    'MQTT_URL is set, but nothing here connects to an external broker.',
+  );
+}

@@ -2,7 +2,6 @@ import type { Send } from '../ingest/pipeline.ts';
 import type { Device } from '../ingest/registry/cache.ts';
 import type { Context } from '../observability/index.ts';
 import type { Check } from '../observability/readiness.ts';
-import { BrokerTransport } from './broker-transport.ts';
 import { createLocalTransport, type Listener } from './hub.ts';
 import { type LiveItem, liveTopic, type ReadMessage } from './messages.ts';
 import {
@@ -14,9 +13,26 @@ import {
 } from './named-topics.ts';
 import { Publisher } from './publisher.ts';
 
-export { WAITED } from './broker-transport.ts';
+export { Hub } from './hub.ts';
 export { InstallationStats } from './installation-stats.ts';
-export { EVERY_DEVICE, FIRST_NAMED_LEVEL, isNamedTopic, isStatsTopic, reachesLive } from './messages.ts';
+export {
+  EVERY_DEVICE,
+  EVERY_PROCESS,
+  EVERY_READER,
+  FIRST_NAMED_LEVEL,
+  isNamedTopic,
+  isStatsTopic,
+  liveDevice,
+  liveTopic,
+  reachesLive,
+  readChannel,
+  readerOf,
+  readerTopic,
+  readItems,
+  statsProcess,
+  statsTopic,
+  WAITED,
+} from './messages.ts';
 
 export interface BrokerClients {
   /**
@@ -74,36 +90,38 @@ export interface Transport {
   listening: boolean;
 }
 
+/** `publishesAll`: changes are published even if no reader follows them */
+export type OpenTransport = (
+  context: Context,
+  options: { publishesAll: boolean; keepAliveMs: number },
+) => Transport;
+
 /**
  * With MQTT_URL the changes go through that broker, on a separate connection. With the embedded broker they stay in
  * this process. Changes are sent with QoS 0, because a reader that misses a change reads the database again.
  */
 export function createLive(
-  { config, logger, metrics }: Context,
+  context: Context,
   {
     source,
+    openTransport,
     keepAliveMs,
   }: {
     /** null: this process receives no messages from a broker */
     source: { followers: BrokerClients['followers'] | null; send: Send } | null;
+    /** missing: the embedded broker is used, and changes stay in this process */
+    openTransport?: OpenTransport | undefined;
     keepAliveMs: number;
   },
 ) {
-  const { mqtt } = config;
+  const { config } = context;
   const { topics, isRetained } = config.live;
   const clients: BrokerClients = {
     followers: source?.followers ?? NOBODY,
     send: source?.send ?? (() => {}),
   };
-  const transport: Transport = mqtt.url
-    ? new BrokerTransport({
-        mqtt,
-        publishesAll: config.live.isAlways || topics.length > 0 || isRetained,
-        keepAliveMs,
-        logger,
-        metrics,
-      })
-    : createLocalTransport(clients);
+  const publishesAll = config.live.isAlways || topics.length > 0 || isRetained;
+  const transport = openTransport?.(context, { publishesAll, keepAliveMs }) ?? createLocalTransport(clients);
   const send: SendLive = (topic, payload, options) => transport.send(topic, payload, options);
   const named = new NamedTopics({
     demand: transport.demandOf(new Set(topics)),

@@ -124,3 +124,9 @@ export function reachesLive(filter: string) {
   const [first = '', second = '#'] = filter.split('/', 2);
   return first === '#' || (['+', 'iot'].includes(first) && ['+', '#', 'live'].includes(second));
 }
+
+/**
+ * User property with the time from the oldest commit in a message to its sending, in whole ms. The receiver subtracts
+ * this duration from its own clock, because the clocks of two machines differ.
+ */
+export const WAITED = 'waited_ms';

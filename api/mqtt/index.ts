@@ -3,9 +3,12 @@ import type { Accounts } from '../access/accounts.ts';
 import type { OwnCertificate } from '../access/tls/certificate-reload.ts';
 import type { Ingest } from '../ingest/index.ts';
 import type { HandleMessage } from '../ingest/pipeline.ts';
+import type { BrokerClients } from '../live/index.ts';
 import type { Context } from '../observability/index.ts';
+import type { Check } from '../observability/readiness.ts';
 import { createBroker } from './embedded/index.ts';
-import { createSubscriber } from './external/index.ts';
+
+export { Acknowledgements, Deliveries, Pubacks } from './acknowledgements.ts';
 
 /** Later messages stay unacknowledged, and their senders send them again. */
 const DRAIN_MS = 2000;
@@ -13,48 +16,51 @@ const DRAIN_MS = 2000;
 /** The embedded broker has closed its connections by then. */
 const WILLS_MS = 1000;
 
-/** Both sources acknowledge a message when `handleMessage` resolves. An orderly stop still sends every acknowledgement that is possible. */
-export function createMessageSource(
-  context: Context,
-  deps: {
-    /** null: no TLS */
-    tls: OwnCertificate | null;
-    handleMessage: HandleMessage;
-    ingest: Pick<Ingest, 'room' | 'progress' | 'isStuck' | 'abort' | 'topics'>;
-    accounts: Accounts;
-    periods: Periods;
-    onFatal: (error: Error) => void;
-  },
-) {
+export interface SourceDeps {
+  /** null: no TLS */
+  tls: OwnCertificate | null;
+  handleMessage: HandleMessage;
+  ingest: Pick<Ingest, 'room' | 'progress' | 'isStuck' | 'abort' | 'topics'>;
+  accounts: Accounts;
+  periods: Periods;
+  onFatal: (error: Error) => void;
+  /** missing: the embedded broker */
+  openSource?: OpenSource | undefined;
+}
+
+/** Receives messages, and acknowledges each when `handleMessage` resolves. */
+export interface Source {
+  start: () => Promise<unknown>;
+  send: (topic: string, payload: Buffer, retain?: boolean, waited?: number) => void;
+  /** receives no further messages */
+  quiesce: () => void;
+  stop: () => Promise<void>;
+  check: () => Check;
+  followers: BrokerClients['followers'] | null;
+  port: number;
+}
+
+export type OpenSource = (context: Context, deps: SourceDeps) => Source;
+
+/** An orderly stop still sends every acknowledgement that is possible. */
+export function createMessageSource(context: Context, deps: SourceDeps) {
   const { config, clock, logger, metrics } = context;
-  const { tls, handleMessage, ingest, accounts, periods, onFatal } = deps;
-  const { mqtt } = config;
-  const { progress, topics } = ingest;
-  const source = mqtt.url
-    ? createSubscriber({
-        mqtt,
-        parseTopic: topics.contract.parse,
-        presence: topics.presence,
-        subscriptions: topics.subscriptions,
-        handleMessage,
-        onInterrupted: topics.interrupt,
-        clock,
-        logger,
-        onFatal,
-        keepAliveMs: periods.keepAlive,
-      })
-    : createBroker({
-        mqtt,
-        tls,
-        accounts,
-        topics,
-        maxMessageBytes: config.ingest.maxMessageBytes,
-        handleMessage,
-        room: ingest.room,
-        clock,
-        logger,
-        metrics,
-      });
+  const { tls, handleMessage, ingest, accounts, periods, openSource } = deps;
+  const { progress } = ingest;
+  const source: Source =
+    openSource?.(context, deps) ??
+    createBroker({
+      mqtt: config.mqtt,
+      tls,
+      accounts,
+      topics: ingest.topics,
+      maxMessageBytes: config.ingest.maxMessageBytes,
+      handleMessage,
+      room: ingest.room,
+      clock,
+      logger,
+      metrics,
+    });
 
   return {
     checks: { broker: () => source.check(), acknowledgements: () => progress.check(periods.unsettled) },

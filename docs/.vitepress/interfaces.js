@@ -4,8 +4,8 @@ import { copyFile, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promis
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { asyncApiDocument } from '../../api/features/asyncapi/document.ts';
 import { CONTRACTS } from '../../api/features/index.ts';
-import { asyncApiDocument } from '../../api/http/contract/asyncapi.ts';
 import { openApiDocument } from '../../api/http/contract/openapi.ts';
 
 const run = promisify(execFile);

@@ -10,8 +10,11 @@ const ONLY_IN: Record<string, string> = {
   bad_file: 'api/features/import',
   credential_exists: 'api/features/credentials',
   lines_refused: 'api/features/line-protocol',
+  no_session: 'api/features/external-broker',
   not_all_replayed: 'api/features/dead-letters',
   other_session: 'api/features/sparkplug',
+  query_too_large: 'api/features/shared',
+  session_taken: 'api/features/external-broker',
 };
 
 test('Error table: every code is used in the source', () => {

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { IPublishPacket } from 'mqtt-packet';
 import mqttPacket from 'mqtt-packet';
-import { Outbox, publishPacket, waitedMs } from '../../../api/live/broker-transport.ts';
+import { Outbox, publishPacket, waitedMs } from '../../../../api/features/external-broker/transport.ts';
 
 function parse(bytes: Buffer) {
   const packets: IPublishPacket[] = [];

@@ -1,4 +1,4 @@
-import { EVERY_DEVICE } from './messages.ts';
+import { EVERY_DEVICE } from '../../live/index.ts';
 
 /**
  * Finds out which devices the readers of an installation follow, behind an external broker. A broker does not report its

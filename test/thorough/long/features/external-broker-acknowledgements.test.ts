@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { Periods } from '../../../common/periods.ts';
+import type { Periods } from '../../../../common/periods.ts';
 import {
   publishValues,
   storedValues,
@@ -7,8 +7,8 @@ import {
   useExternalBroker,
   writesSamples,
   zeroTo,
-} from '../../support/mqtt/external-broker.ts';
-import { until } from '../../support/until.ts';
+} from '../../../support/mqtt/external-broker.ts';
+import { until } from '../../../support/until.ts';
 
 // The tests read acknowledgements on the wire.
 const { connectDevice, startCql, startSystem, startWire } = useExternalBroker();

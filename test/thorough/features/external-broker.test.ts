@@ -5,8 +5,8 @@ import {
   untilUnsettled,
   useExternalBroker,
   writesSamples,
-} from '../support/mqtt/external-broker.ts';
-import { until } from '../support/until.ts';
+} from '../../support/mqtt/external-broker.ts';
+import { until } from '../../support/until.ts';
 
 const { broker, connectDevice, startCql, startSystem, startWire } = useExternalBroker();
 

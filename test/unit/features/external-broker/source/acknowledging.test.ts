@@ -5,12 +5,12 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import mqtt from 'mqtt';
 import { generate, type IPublishPacket } from 'mqtt-packet';
-import type { Receipt } from '../../../../api/ingest/receipt-times.ts';
-import { acknowledgeAfterCommit } from '../../../../api/mqtt/external/acknowledging.ts';
-import { useCleanUps } from '../../../support/clean-ups.ts';
-import { listening } from '../../../support/http/listening.ts';
-import { createPacketReader } from '../../../support/mqtt/packets.ts';
-import { until } from '../../../support/until.ts';
+import { acknowledgeAfterCommit } from '../../../../../api/features/external-broker/source/acknowledging.ts';
+import type { Receipt } from '../../../../../api/ingest/receipt-times.ts';
+import { useCleanUps } from '../../../../support/clean-ups.ts';
+import { listening } from '../../../../support/http/listening.ts';
+import { createPacketReader } from '../../../../support/mqtt/packets.ts';
+import { until } from '../../../../support/until.ts';
 
 type Publish = Parameters<Parameters<typeof acknowledgeAfterCommit>[1]['onPublish']>[0];
 

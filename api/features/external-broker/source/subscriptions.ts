@@ -1,5 +1,5 @@
 import type { ISubscriptionMap, MqttClient } from 'mqtt';
-import type { Subscriptions } from '../../ingest/topics.ts';
+import type { Subscriptions } from '../../../ingest/topics.ts';
 
 /** Every process gets births and statuses: shared subscriptions get no retained messages, and a birth must arrive before measurements. */
 const subscriptionsOf = (group: string): ISubscriptionMap => ({

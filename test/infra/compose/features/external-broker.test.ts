@@ -6,10 +6,10 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { IClientOptions, MqttClient } from 'mqtt';
 import mqtt from 'mqtt';
-import { subscribe } from '../../../api/mqtt/external/subscriptions.ts';
-import { SETTINGS } from '../../../common/settings/index.ts';
-import { EDGE_FILTERS } from '../../../schema/sparkplug-topics.ts';
-import { prepareBroker } from '../../support/compose/broker.ts';
+import { subscribe } from '../../../../api/features/external-broker/source/subscriptions.ts';
+import { SETTINGS } from '../../../../common/settings/index.ts';
+import { EDGE_FILTERS } from '../../../../schema/sparkplug-topics.ts';
+import { prepareBroker } from '../../../support/compose/broker.ts';
 
 // Runs the broker's configuration and start script of docker-compose.yml with the installed Mosquitto.
 

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { Announcer, Interest } from '../../../api/live/interest.ts';
-import { EVERY_DEVICE } from '../../../api/live/messages.ts';
-import { until } from '../../support/until.ts';
+import { Announcer, Interest } from '../../../../api/features/external-broker/interest.ts';
+import { EVERY_DEVICE } from '../../../../api/live/messages.ts';
+import { until } from '../../../support/until.ts';
 
 const LEASE_MS = 16_000;
 

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll } from '@jest/globals';
 import mqtt from 'mqtt';
-import { createMessageSource } from '../../api/mqtt/index.ts';
-import { connectStore } from '../../api/store/index.ts';
-import { HeldWrites } from '../support/database/held-writes.ts';
-import { GROUPS, type Transport, testAcknowledgements } from '../support/mqtt/acknowledgement-order.ts';
-import { startMosquitto } from '../support/mqtt/mosquitto.ts';
-import { type MqttWire, startMqttWire } from '../support/mqtt/wire.ts';
-import { startTestSystem, type TestSystem } from '../support/system/index.ts';
-import { until } from '../support/until.ts';
+import { createMessageSource } from '../../../../api/mqtt/index.ts';
+import { connectStore } from '../../../../api/store/index.ts';
+import { HeldWrites } from '../../../support/database/held-writes.ts';
+import { GROUPS, type Transport, testAcknowledgements } from '../../../support/mqtt/acknowledgement-order.ts';
+import { startMosquitto } from '../../../support/mqtt/mosquitto.ts';
+import { type MqttWire, startMqttWire } from '../../../support/mqtt/wire.ts';
+import { startTestSystem, type TestSystem } from '../../../support/system/index.ts';
+import { until } from '../../../support/until.ts';
 
 const MARK = 'test/mark';
 

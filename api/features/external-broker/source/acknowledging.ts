@@ -1,7 +1,7 @@
 import type { IPublishPacket, MqttClient } from 'mqtt';
-import { keptBytes, PayloadMemory } from '../../ingest/admission/index.ts';
-import type { Receipt } from '../../ingest/receipt-times.ts';
-import { Acknowledgements, Deliveries, Pubacks } from '../acknowledgements.ts';
+import { keptBytes, PayloadMemory } from '../../../ingest/admission/index.ts';
+import type { Receipt } from '../../../ingest/receipt-times.ts';
+import { Acknowledgements, Deliveries, Pubacks } from '../../../mqtt/index.ts';
 import { KeepAlive } from './keep-alive.ts';
 import { type Publish, type Receive, readPublishes } from './publish-reader.ts';
 
@@ -15,7 +15,7 @@ const NO_PUBACK_YET = new Error('acknowledged after the commit');
  * `PublishReader` reads nearly all publishes. MQTT.js reads the others, and calls `handleMessage` for each. The error
  * in its callback makes it continue without a PUBACK. This module sends the PUBACK later, in order of arrival, directly
  * to the stream. Until the callback is called, MQTT.js reads no further, which is the backpressure.
- * `test/thorough/long/subscriber-acknowledgements.test.ts` fails when a new version of MQTT.js behaves differently.
+ * `test/thorough/long/features/external-broker-acknowledgements.test.ts` fails when a new version of MQTT.js behaves differently.
  */
 export function acknowledgeAfterCommit(client: MqttClient, options: Options): { quiesce: () => void } {
   const acknowledging = new DeferredAcknowledgements(client, options);

@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
-import { migrateDatabase } from '../../../api/store/setup/index.ts';
-import { readSettings } from '../../../common/settings/index.ts';
-import { steadyPort } from '../../../infra/engine/ports.ts';
-import { sharedContactPoint, uniqueName } from '../../support/database/engine.ts';
-import { useExternalBroker } from '../../support/mqtt/external-broker.ts';
-import { startMosquitto } from '../../support/mqtt/mosquitto.ts';
-import { startApi, startCommand } from '../../support/processes/api-process.ts';
+import { migrateDatabase } from '../../../../api/store/setup/index.ts';
+import { readSettings } from '../../../../common/settings/index.ts';
+import { steadyPort } from '../../../../infra/engine/ports.ts';
+import { sharedContactPoint, uniqueName } from '../../../support/database/engine.ts';
+import { useExternalBroker } from '../../../support/mqtt/external-broker.ts';
+import { startMosquitto } from '../../../support/mqtt/mosquitto.ts';
+import { startApi, startCommand } from '../../../support/processes/api-process.ts';
 
 const { broker, afterwards } = useExternalBroker();
 

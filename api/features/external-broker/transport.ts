@@ -3,28 +3,32 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { IPublishPacket, MqttClient } from 'mqtt';
 import mqttJs from 'mqtt';
 import type { Logger } from 'pino';
-import type { Config } from '../../common/settings/config.ts';
-import { brokerOptions } from '../access/index.ts';
-import type { Metrics } from '../observability/metrics.ts';
-import { Hub, type Listener } from './hub.ts';
-import type { ChannelListener, LiveChannel, StatsListener, Transport } from './index.ts';
-import { Announcer, Interest } from './interest.ts';
+import type { Config } from '../../../common/settings/config.ts';
+import type { Listener } from '../../live/hub.ts';
 import {
+  type ChannelListener,
   EVERY_PROCESS,
   EVERY_READER,
+  Hub,
   isNamedTopic,
-  type LiveItem,
+  type LiveChannel,
   liveDevice,
   liveTopic,
-  type ReadMessage,
   readChannel,
   readerOf,
   readerTopic,
   readItems,
+  type StatsListener,
   statsProcess,
   statsTopic,
-} from './messages.ts';
-import type { Demand, NamedTopic } from './named-topics.ts';
+  type Transport,
+  WAITED,
+} from '../../live/index.ts';
+import type { LiveItem, ReadMessage } from '../../live/messages.ts';
+import type { Demand, NamedTopic } from '../../live/named-topics.ts';
+import type { Metrics } from '../../observability/metrics.ts';
+import { Announcer, Interest } from './interest.ts';
+import { brokerOptions } from './options.ts';
 
 /** In ms, of the first connection and of an orderly disconnect. After it the process continues without waiting. */
 const CONNECT_TIMEOUT_MS = 1000;
@@ -345,12 +349,6 @@ const RETAIN = 0x01;
 
 /** A name and a text, which brokers forward unaltered (MQTT 5, section 3.3.2.3.7). */
 const USER_PROPERTY = 0x26;
-
-/**
- * User property with the time from the oldest commit in a message to its sending, in whole ms. The receiver subtracts
- * this duration from its own clock, because the clocks of two machines differ.
- */
-export const WAITED = 'waited_ms';
 
 /** In ms. A greater value of `WAITED` is not plausible, and is read as 0. */
 const LONGEST_WAIT_MS = 3_600_000;

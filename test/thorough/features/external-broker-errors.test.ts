@@ -1,16 +1,16 @@
 import { expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { readDeadLetters } from '../support/dead-letters.ts';
+import { readDeadLetters } from '../../support/dead-letters.ts';
 import {
   publishValues,
   storedValues,
   useExternalBroker,
   writesSamples,
   zeroTo,
-} from '../support/mqtt/external-broker.ts';
-import { startMosquitto } from '../support/mqtt/mosquitto.ts';
-import { startMqttWire } from '../support/mqtt/wire.ts';
-import { until } from '../support/until.ts';
+} from '../../support/mqtt/external-broker.ts';
+import { startMosquitto } from '../../support/mqtt/mosquitto.ts';
+import { startMqttWire } from '../../support/mqtt/wire.ts';
+import { until } from '../../support/until.ts';
 
 // No message of a device may close the connection of ingest: the broker would deliver it again without end.
 const { afterwards, connectDevice, startCql, startSystem, startWire } = useExternalBroker();

@@ -1,14 +1,16 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { MillraceError } from '../../common/errors.ts';
-import { PERIODS_MS, type Periods } from '../../common/periods.ts';
-import type { Config } from '../../common/settings/config.ts';
-import { openDatabase } from '../database.ts';
-import { ingestSlots } from '../features/index.ts';
-import { createIngest } from '../ingest/index.ts';
-import { createSubscriber, unsubscribe } from '../mqtt/external/index.ts';
-import { createContext } from '../observability/index.ts';
+import { MillraceError } from '../../../common/errors.ts';
+import { type Flag, usageError } from '../../../common/flags.ts';
+import { PERIODS_MS, type Periods } from '../../../common/periods.ts';
+import type { Config } from '../../../common/settings/config.ts';
+import { createStatusLine } from '../../../common/status-line.ts';
+import { openDatabase } from '../../database.ts';
+import type { IngestSlots, StartMode } from '../../feature.ts';
+import { createIngest } from '../../ingest/index.ts';
+import { createContext } from '../../observability/index.ts';
+import { createSubscriber, unsubscribe } from './source/index.ts';
 
 const CHECK_EVERY_MS = 100;
 
@@ -20,7 +22,7 @@ const SETTLE_MS = 2000;
  * an offline member of a shared subscription, so the session must not stay. Returns the number of its messages.
  * @throws `bad_settings`, `broker_away`, `session_taken`, `no_session`; `failed` after a stop: the session is kept
  */
-export async function drainSession(deps: {
+async function drainSession(deps: {
   config: Config;
   version: string;
   logger: Logger;
@@ -29,9 +31,10 @@ export async function drainSession(deps: {
   onStatus: (text: string) => void;
   /** a missing session counts as an empty one */
   orNone: boolean;
+  slots: IngestSlots;
   periods?: Periods;
 }): Promise<number> {
-  const { config, version, logger, end, onStatus, orNone, periods = PERIODS_MS } = deps;
+  const { config, version, logger, end, onStatus, orNone, slots, periods = PERIODS_MS } = deps;
   const { mqtt } = config;
   if (!mqtt.url) {
     throw new MillraceError(
@@ -40,7 +43,6 @@ export async function drainSession(deps: {
     );
   }
   const context = createContext({ config, version, logger });
-  const slots = ingestSlots(config);
   const database = await openDatabase(context, slots);
   const { store } = database;
   const ingest = createIngest(context, { ...database, ...slots });
@@ -124,3 +126,31 @@ const noSession = ({ url, clientId }: Config['mqtt']) =>
     'no_session',
     `The broker at ${url} (MQTT_URL) has no session of ${clientId}. Check MQTT_CLIENT_ID. If it is correct, the session has expired or was ended before.`,
   );
+
+const FLAGS = {
+  drain: {
+    type: 'switch',
+    help: 'empties the session of MQTT_CLIENT_ID at the broker, ends it, and is done',
+  },
+  'or-none': {
+    type: 'switch',
+    help: 'with --drain: no session is no failure; for a job that may be tried again when it was done',
+  },
+} satisfies Record<string, Flag>;
+
+export const DRAIN: StartMode = {
+  flags: FLAGS,
+  isWanted({ drain, 'or-none': orNone }) {
+    // Without this check a job that lacks --drain would start a normal process.
+    if (orNone && !drain) throw usageError('npm start --', ['--or-none needs --drain']);
+    return Boolean(drain);
+  },
+  async run(options, flags) {
+    const statusLine = createStatusLine(process.stderr);
+    const orNone = Boolean(flags['or-none']);
+    const settled = await drainSession({ ...options, onStatus: statusLine.update, orNone });
+    statusLine.clear();
+    const { clientId, url } = options.config.mqtt;
+    statusLine.print(`${clientId}: ${settled} messages settled; its session at ${url} is ended.`);
+  },
+};

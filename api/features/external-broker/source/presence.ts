@@ -1,5 +1,5 @@
 import type { MqttClient } from 'mqtt';
-import type { PresenceMessages } from '../../ingest/topics.ts';
+import type { PresenceMessages } from '../../../ingest/topics.ts';
 
 /** Reason code of a PUBACK (MQTT 5, 3.4.2.1). Mosquitto 2.0.11 may also close the connection after each forbidden publish. */
 const NOT_AUTHORIZED = 0x87;

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { beforeAll, expect, test } from '@jest/globals';
-import { ensureReaders } from '../../../infra/python/ensure.ts';
-import { packSamples } from '../../../schema/packed/pack.ts';
-import { DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.ts';
-import { useDirectory } from '../../support/directory.ts';
-import { HARD_VALUES } from '../../support/features/labeled-samples.ts';
-import { startCommand } from '../../support/processes/api-process.ts';
-import { useHistorySystem } from '../../support/system/history.ts';
+import { ensureReaders } from '../../../../infra/python/ensure.ts';
+import { packSamples } from '../../../../schema/packed/pack.ts';
+import { DAY_MS, dayOf, HOUR_MS } from '../../../../schema/rules.ts';
+import { useDirectory } from '../../../support/directory.ts';
+import { HARD_VALUES } from '../../../support/features/labeled-samples.ts';
+import { startCommand } from '../../../support/processes/api-process.ts';
+import { useHistorySystem } from '../../../support/system/history.ts';
 
 const run = promisify(execFile);
 const INSTALLS_MS = 300_000;
@@ -181,7 +181,7 @@ frame = pandas.DataFrame(values, index=index)
 frame.to_csv(path) if path.endswith('.csv') else frame.to_parquet(path)
 `;
 
-import type { Json } from '../../support/json.ts';
+import type { Json } from '../../../support/json.ts';
 
 test.each([
   ['csv', 'text/csv'],

@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { watchForTakeover } from '../../api/mqtt/external/presence.ts';
-import { startGate } from '../support/http/tcp-gate.ts';
-import { useExternalBroker } from '../support/mqtt/external-broker.ts';
-import { until } from '../support/until.ts';
+import { watchForTakeover } from '../../../../api/features/external-broker/source/presence.ts';
+import { startGate } from '../../../support/http/tcp-gate.ts';
+import { useExternalBroker } from '../../../support/mqtt/external-broker.ts';
+import { until } from '../../../support/until.ts';
 
 const { broker, afterwards } = useExternalBroker();
 
