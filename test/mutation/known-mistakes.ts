@@ -99,6 +99,7 @@ async function runTest(directory: string, test: string, signal: AbortSignal): Pr
     timeout: LIMIT_MS,
     pattern: '',
     seed: 1,
+    isOnly: true,
   };
   try {
     const answer: FileAnswer | null = await new Promise((resolve, reject) => {

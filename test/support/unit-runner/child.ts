@@ -10,7 +10,15 @@ import { getState, resetState, run } from 'jest-circus';
 import { restoreGlobals } from './globals.ts';
 
 /** A test file, and the set-up files of its project. */
-export type FileOrder = { path: string; setUp: string[]; timeout: number; pattern: string; seed: number };
+export type FileOrder = {
+  path: string;
+  setUp: string[];
+  timeout: number;
+  pattern: string;
+  seed: number;
+  /** The process ends when the tests wait for something that nothing can bring any more. */
+  isOnly?: boolean;
+};
 
 /** The outcome of a test file. `errors` happened outside a test. */
 export type FileAnswer = { tests: Circus.TestResult[]; errors: string[]; start: number; end: number };
@@ -63,7 +71,9 @@ function restoreProcess() {
 }
 
 process.on('message', async (order: FileOrder) => {
+  if (order.isOnly) process.channel?.unref();
   const answer = await runFile(order);
+  process.channel?.ref();
   // The process is restored first, because fake timers would hold the answer back.
   restoreProcess();
   process.send?.(answer);
