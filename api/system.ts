@@ -59,16 +59,12 @@ export async function startSystem(options: SystemOptions) {
         accounts,
         periods,
         onFatal,
-        openSource: externalBroker?.openSource,
+        ...externalBroker,
       })
     : null;
   if (source) events.on('command', source.send);
   const packing = receives ? createPacking(context, { store, clockGuard, pauseMs: periods.pack }) : null;
-  const live = createLive(context, {
-    source,
-    openTransport: externalBroker?.openTransport,
-    keepAliveMs: periods.keepAlive,
-  });
+  const live = createLive(context, { source, keepAliveMs: periods.keepAlive, ...externalBroker });
   events.on('committed', live.publishChanges).on('state', live.publishState);
   const features = new RunningFeatures();
   const reports = new ProcessReports(context, {

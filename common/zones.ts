@@ -46,7 +46,7 @@ export function instantNear(local: number, zone: string, near: number): number {
 }
 
 /**
- * The first instant at which clocks show a local time. For one that clocks skip, that by the offset before the change.
+ * The first instant at which clocks show a local time. For a local time that clocks skip, the instant by the offset before the change.
  * @param local as in `candidates`
  */
 export const startOfLocal = (local: number, zone: string): number =>

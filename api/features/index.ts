@@ -108,6 +108,6 @@ export function externalBrokerOf({ mqtt }: Config): Feature['externalBroker'] {
   if (found) return found;
   throw new MillraceError(
     'bad_settings',
-    'MQTT_URL is set, but nothing here connects to an external broker.',
+    'MQTT_URL is set, but no feature connects to an external broker. Unset it, or list the feature external-broker.',
   );
 }

@@ -11,6 +11,9 @@ export type Known = { file: string; before: string; after: string; test: string 
 /** Limit for a test file, in ms. */
 const LIMIT_MS = 300_000;
 
+/** Limit for a test, in ms. A mistake may let it wait for something that never comes. */
+const TEST_LIMIT_MS = 60_000;
+
 const RENEW =
   'Renew the entry in test/mutation: name the code as it is now, a mistake of the same kind, and the test.';
 
@@ -96,10 +99,10 @@ async function runTest(directory: string, test: string, signal: AbortSignal): Pr
   const order: FileOrder = {
     path: join(directory, test),
     setUp: [],
-    timeout: LIMIT_MS,
+    timeout: TEST_LIMIT_MS,
     pattern: '',
     seed: 1,
-    isOnly: true,
+    bails: true,
   };
   try {
     const answer: FileAnswer | null = await new Promise((resolve, reject) => {

@@ -12,6 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { runCommand } from '../../common/command.ts';
 import type { CommandLine, Flag } from '../../common/flags.ts';
 import { parseLine, usageError } from '../../common/flags.ts';
+import { ensurePackages } from '../../infra/bootstrap/index.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -55,6 +56,8 @@ await runCommand(async () => {
       `there is no feature ${unknown.join(', ')}; there are ${features.join(', ')}`,
     ]);
   const chosen = words.length > 0 ? words : features;
+  // The copies link to these packages. An installation in a copy would empty the folder.
+  await ensurePackages(root, { onStatus: (text) => console.error(text) });
   const failed: string[] = [];
   for (const removed of flags.together ? [chosen] : chosen.map((name) => [name])) {
     console.error(`without ${removed.join(', ')}`);

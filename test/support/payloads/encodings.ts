@@ -1,3 +1,6 @@
+import { expect, test } from '@jest/globals';
+import type { MemoryPipeline } from '../system/memory-pipeline.ts';
+
 type Encode = (text: string) => Buffer;
 
 const utf16 = (text: string) => Buffer.from(text, 'utf16le');
@@ -12,7 +15,7 @@ export const READ: Array<[title: string, encode: Encode, contentType: string | u
   ['declared Windows-1252', (text) => Buffer.from(text, 'latin1'), 'application/json; charset=windows-1252'],
 ];
 
-export const REFUSED = [
+const REFUSED = [
   ['Windows-1252', (text) => Buffer.from(text, 'latin1')],
   [
     'UTF-32',
@@ -23,9 +26,58 @@ export const REFUSED = [
   ],
 ] as Array<[title: string, encode: Encode]>;
 
-/** @returns each door with each case */
-export const throughEachDoor = <T>(
-  doors: object,
-  cases: T[],
-): Array<[door: string, title: string, encode: Encode, contentType?: string]> =>
-  Object.keys(doors).flatMap((door) => cases.map((each) => [door, each].flat() as [string, string, Encode]));
+/** A topic, and a payload that gives the device a sensor `Küche` or labels it. */
+export type Door = [topic: string, text: string];
+
+/**
+ * Declares the tests of each door with each encoding.
+ * @param doors by name; `D` in a topic is the device
+ * @param prepare is called before a message of a door
+ */
+export function testDoors(
+  doors: Record<string, Door>,
+  pipeline: () => MemoryPipeline,
+  prepare: (door: string, device: string) => unknown = () => {},
+) {
+  let devices = 0;
+
+  async function send(door: string, encode: Encode, contentType?: string) {
+    const { accept, deadLetters, keyOf, store } = pipeline();
+    const [topic, text] = doors[door] as Door;
+    const device = `d${++devices}`;
+    const before = (await deadLetters()).length;
+    await prepare(door, device);
+    const outcome = await accept(
+      topic.replace('D', device),
+      encode(text),
+      contentType ? { contentType } : {},
+    );
+    const rows = await store.devices.sensors(keyOf(device));
+    const row = await store.devices.device(keyOf(device));
+    return {
+      outcome,
+      sensors: rows.map(({ name, unit }) => [name, unit]),
+      labels: [row?.site, row?.label].filter(Boolean),
+      codes: (await deadLetters()).slice(before),
+    };
+  }
+
+  const names = Object.keys(doors);
+  const read = names.flatMap((door) => READ.map((each) => [door, ...each] as const));
+  const refused = names.flatMap((door) => REFUSED.map((each) => [door, ...each] as const));
+
+  test.each(read)('Encoding: %s in %s: read as plain UTF-8 is', async (door, _, encode, contentType) => {
+    const plain = await send(door, (text) => Buffer.from(text));
+    expect(plain.sensors.map(([name]) => name)).toEqual(['Küche']);
+    expect(await send(door, encode, contentType)).toEqual(plain);
+  });
+
+  test.each(refused)(
+    'Encoding: %s in %s: refused, and nothing of it is stored',
+    async (door, title, encode) => {
+      const { sensors, labels, codes } = await send(door, encode);
+      expect([sensors, labels]).toEqual([[], []]);
+      expect(codes).toEqual([{ [title === 'UTF-32' ? 'unknown_format' : 'malformed']: 1 }]);
+    },
+  );
+}

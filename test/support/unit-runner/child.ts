@@ -6,7 +6,7 @@ import { register } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import type { Circus } from '@jest/types';
 import fc from 'fast-check';
-import { getState, resetState, run } from 'jest-circus';
+import { addEventHandler, getState, resetState, run } from 'jest-circus';
 import { restoreGlobals } from './globals.ts';
 
 /** A test file, and the set-up files of its project. */
@@ -16,8 +16,8 @@ export type FileOrder = {
   timeout: number;
   pattern: string;
   seed: number;
-  /** The process ends when the tests wait for something that nothing can bring any more. */
-  isOnly?: boolean;
+  /** The first failed test answers at once. Its process must be ended then. */
+  bails?: boolean;
 };
 
 /** The outcome of a test file. `errors` happened outside a test. */
@@ -71,9 +71,13 @@ function restoreProcess() {
 }
 
 process.on('message', async (order: FileOrder) => {
-  if (order.isOnly) process.channel?.unref();
+  const start = Date.now();
+  if (order.bails)
+    addEventHandler(({ name }) => {
+      if (name === 'test_fn_failure' || name === 'hook_failure')
+        process.send?.({ tests: [], errors: ['a test failed'], start, end: Date.now() } satisfies FileAnswer);
+    });
   const answer = await runFile(order);
-  process.channel?.ref();
   // The process is restored first, because fake timers would hold the answer back.
   restoreProcess();
   process.send?.(answer);

@@ -4,28 +4,22 @@ import {
   canPublish,
   canSendFor,
   canSubscribe,
-  deviceAccount,
   installationAccount,
 } from '../../../api/access/topic-permissions.ts';
 import { matchesFilter } from '../../../api/mqtt/embedded/retained.ts';
-import { identifyDevice } from '../../../schema/ids.ts';
 import { EDGE_FILTERS } from '../../../schema/sparkplug-topics.ts';
 import { parseTopic } from '../../../schema/topics.ts';
+import { anyAccount, anyTopic, deviceNamed, idOf } from '../../support/mqtt/random-accounts.ts';
 
-const idOf = (text: string) => String(identifyDevice(text)?.id);
-
-const device = (account: string, ...devices: string[]) =>
-  deviceAccount({ account, deviceId: idOf(account), devices });
-
-const PUMP = device('pump');
-const GATEWAY = device('gateway', 'a', idOf('b'));
-const EDGE = device('plant/edge');
+const PUMP = deviceNamed('pump');
+const GATEWAY = deviceNamed('gateway', 'a', idOf('b'));
+const EDGE = deviceNamed('plant/edge');
 
 describe('Permissions: a device of a mapped topic', () => {
   test.each([
     [['pump', idOf('pump')], ['a', idOf('a'), '', '+', '#', 'pump/x'], PUMP],
     [['gateway', 'a', idOf('a'), 'b'], ['pump', 'plant/edge'], GATEWAY],
-    [[idOf('+'), idOf('#')], ['+', '#', 'pump'], device('+', '#')],
+    [[idOf('+'), idOf('#')], ['+', '#', 'pump'], deviceNamed('+', '#')],
     [['plant/edge'], ['plant', 'edge', 'plant/edge/any'], EDGE],
     [['pump', 'any', '+'], [], installationAccount('operator')],
   ])('Permissions on a mapped topic: devices %j allowed, %j refused (case %#)', (own, others, account) => {
@@ -39,12 +33,12 @@ describe('Permissions: a device may publish', () => {
     ['iot/v1/pump/measurements', PUMP],
     ['iot/v1/pump/birth', PUMP],
     [`iot/v1/${idOf('pump')}/status`, PUMP],
-    ['iot/v1/pump/status', device(idOf('pump'))],
+    ['iot/v1/pump/status', deviceNamed(idOf('pump'))],
     ['iot/v1/gateway/status', GATEWAY],
     [`iot/v1/${idOf('a')}/measurements`, GATEWAY],
     ['iot/v1/b/measurements', GATEWAY],
     [`iot/v1/${idOf('plant/edge')}/measurements`, EDGE],
-    [`iot/v1/${idOf('a+b')}/measurements`, device('a+b')],
+    [`iot/v1/${idOf('a+b')}/measurements`, deviceNamed('a+b')],
   ])('Permissions: a device publishes to %p (case %#): allowed', (topic, account) => {
     expect(canPublish(account, parseTopic(topic))).toBe(true);
   });
@@ -68,15 +62,15 @@ describe('Permissions: a device may not publish', () => {
     ['', PUMP],
     ['iot/v1/plant/edge/measurements', EDGE],
     ['iot/v1/edge/measurements', EDGE],
-    ['iot/v1/+/measurements', device('+')],
-    ['iot/v1/#/measurements', device('#')],
-    ['iot/v1/a+b/measurements', device('a+b')],
+    ['iot/v1/+/measurements', deviceNamed('+')],
+    ['iot/v1/#/measurements', deviceNamed('#')],
+    ['iot/v1/a+b/measurements', deviceNamed('a+b')],
     ['iot/v1/c/measurements', GATEWAY],
     ['iot/v1/a,b/measurements', GATEWAY],
-    ['iot/v1/c/measurements', device('gateway', '+', '#', '')],
-    ['iot/v1/+/measurements', device('gateway', '+', '#', '')],
-    ['iot/v1//measurements', device('gateway', '+', '#', '')],
-    ['iot/v1/pump/measurements', device(`iot/v1/pump`)],
+    ['iot/v1/c/measurements', deviceNamed('gateway', '+', '#', '')],
+    ['iot/v1/+/measurements', deviceNamed('gateway', '+', '#', '')],
+    ['iot/v1//measurements', deviceNamed('gateway', '+', '#', '')],
+    ['iot/v1/pump/measurements', deviceNamed(`iot/v1/pump`)],
   ])('Permissions: a device publishes to %p (case %#): refused', (topic, account) => {
     expect(canPublish(account, parseTopic(topic))).toBe(false);
   });
@@ -107,10 +101,10 @@ describe('Permissions: a device may not subscribe', () => {
     [`iot/live/${idOf('pump')}`, PUMP],
     ['$SYS/#', PUMP],
     ['$share/ingest/iot/v1/pump/measurements', PUMP],
-    ['iot/v1/+/#', device('+')],
-    ['iot/v1/#', device('#')],
-    ['iot/v1/+/measurements', device('gateway', '+')],
-    ['#', device('undefined/undefined')],
+    ['iot/v1/+/#', deviceNamed('+')],
+    ['iot/v1/#', deviceNamed('#')],
+    ['iot/v1/+/measurements', deviceNamed('gateway', '+')],
+    ['#', deviceNamed('undefined/undefined')],
   ])('Permissions: a device subscribes to %p (case %#): refused', (filter, account) => {
     expect(canSubscribe(account, filter, [])).toBe(false);
   });
@@ -149,32 +143,9 @@ test('Permissions: the installation account belongs to no device and has no cred
   });
 });
 
-/** A topic level of any client: often a name, a wildcard or a keyword that has a meaning. */
-const level = fc.oneof(
-  fc.constantFrom('+', '#', '', 'pump', 'valve', 'plant', 'edge', 'STATE', 'live', 'v1', 'iot', 'spBv1.0'),
-  fc.constantFrom('pump', 'valve', 'plant/edge', '+').map(idOf),
-  fc.string({ unit: 'binary', maxLength: 4 }).filter((text) => !text.includes('/')),
-);
-const kind = fc.constantFrom('measurements', 'birth', 'status', '#', '+', 'NDATA', 'DDATA', 'NCMD', 'DCMD');
-const topic = fc.oneof(
-  fc.tuple(fc.constant('iot/v1'), level, kind).map((levels) => levels.join('/')),
-  fc.tuple(fc.constant('spBv1.0'), level, kind, level).map((levels) => levels.join('/')),
-  fc.tuple(fc.constant('spBv1.0'), level, kind, level, level).map((levels) => levels.join('/')),
-  fc.array(fc.oneof(level, kind), { maxLength: 6 }).map((levels) => levels.join('/')),
-);
-const name = fc
-  .oneof(
-    level,
-    fc.tuple(level, level).map((levels) => levels.join('/')),
-  )
-  .filter((text) => identifyDevice(text) !== null);
-const account = fc
-  .record({ of: name, devices: fc.array(name, { maxLength: 2 }) })
-  .map(({ of, devices }) => device(of, ...devices));
-
 test('Permissions: random topics: an account may publish only for its own device or a device of its list', () => {
   fc.assert(
-    fc.property(account, topic, (who, where) => {
+    fc.property(anyAccount, anyTopic, (who, where) => {
       if (!canPublish(who, parseTopic(where))) return;
       const parsed = parseTopic(where);
       const own = [...who.speaksFor].map(idOf);
@@ -190,7 +161,7 @@ test('Permissions: random topic filters: an allowed subscription never matches o
   const nodes = EDGE_FILTERS.map((filter) => filter.replaceAll('+', 'other'));
   const commands = ['spBv1.0/other/NCMD/other', 'spBv1.0/other/DCMD/other/x'];
   fc.assert(
-    fc.property(account, topic, (who, filter) => {
+    fc.property(anyAccount, anyTopic, (who, filter) => {
       if (!canSubscribe(who, filter, [])) return;
       for (const topic of [...others, ...nodes, ...commands])
         expect(matchesFilter(filter, topic)).toBe(false);

@@ -140,7 +140,7 @@ function AccountTable({
   const { zone } = preferences.choice.value;
   return (
     <Table
-      class="plain stacks accounts"
+      class="plain stacks account-table"
       caption="Accounts with a credential"
       rows={items}
       keyOf={({ device_id }) => device_id}
@@ -178,7 +178,7 @@ function AccountTable({
           label: 'Actions',
           isQuiet: true,
           class: 'col-actions whole',
-          width: '13rem',
+          width: '15rem',
           cell: (credential) => (
             <>
               <button type="button" class="button" onClick={() => onAsk({ action: 'rotate', credential })}>

@@ -32,7 +32,7 @@ async function open(token: string) {
 }
 
 const rowOf = (account: string) =>
-  dashboard.page.locator('table.accounts tbody tr:not(.waiting)').filter({ hasText: account });
+  dashboard.page.locator('table.account-table tbody tr:not(.waiting)').filter({ hasText: account });
 const dialog = (name: string) => dashboard.page.getByRole('dialog', { name });
 const textOf = async (locator: Locator) => (await locator.textContent()) ?? '';
 const shownSecret = async () => textOf(dashboard.page.getByLabel('Secret', { exact: true }));
@@ -70,7 +70,10 @@ async function issue(account: string, devices: string = ''): Promise<string> {
   return secret;
 }
 
-const closeSecret = () => dashboard.page.getByRole('button', { name: 'I have copied it' }).click();
+async function closeSecret() {
+  await dashboard.page.getByRole('button', { name: 'I have copied it' }).click();
+  await dashboard.page.getByRole('dialog').waitFor({ state: 'detached' });
+}
 
 test('Credentials page: a credential is issued: its secret is shown once, can be copied, and connects over MQTT', async () => {
   await open(ADMIN);
