@@ -42,9 +42,12 @@ test('Retained live topics: client subscribes later to the embedded broker: it g
     });
     const first = await openReader(system.mqttUrl, (opened) => readers.push(opened));
     await first.client.subscribeAsync('iot/live/desk');
+    const measure = (value: number) =>
+      device.measure('desk', [{ sensor_id: 'temperature', ts: now++, value }]);
+    await measure(20.5);
     // A live message may be dropped while the subscription is new.
     await until(async () => {
-      await device.measure('desk', [{ sensor_id: 'temperature', ts: now++, value: 21.5 }]);
+      await measure(21.5);
       return first.received.some(({ items }) => items[0]?.value === 21.5);
     });
     const { client, received } = await openReader(system.mqttUrl, (opened) => readers.push(opened));
