@@ -52,6 +52,7 @@ const SHARED_ROOMS = [
 ];
 
 const features = foldersIn('api/features').filter((name) => name !== 'shared');
+const webFeatures = foldersIn('web/features').filter((name) => name !== 'shared');
 
 /** What a feature may import of other features. A feature that another one needs stands above it. @type {Record<string, string[]>} */
 const OTHER_FEATURES = {};
@@ -90,6 +91,7 @@ const API = {
     'api/store/',
     'api/observability/',
     'api/access/',
+    'api/history/',
     'api/ingest/',
     'api/live/',
     'api/mqtt/',
@@ -110,6 +112,7 @@ const API = {
   'api/running-features.ts': [
     'api/http/',
     'api/access/',
+    'api/history/',
     'api/ingest/',
     'api/observability/',
     'api/feature.ts',
@@ -205,24 +208,24 @@ const WEB = {
   'web/state/': ['web/shared', 'web/api/'],
   // The type of a feature, and the slots of the core.
   'web/feature.ts': ['web/shared', 'web/api/', 'web/state/'],
-  // Components that several views use: dialog, pager, notice, figure, value, choice, header, slots.
+  // Components that several views use: pager, notice, figure, value, choice, header, slots.
   'web/kit/': ['web/shared', 'web/api/', 'web/state/', 'web/feature.ts'],
   'web/chart/': BASE,
-  // Draws the fleet as a grid of cells.
-  'web/wall/': BASE,
   ...Object.fromEntries(
-    foldersIn('web/views').map((view) => [`web/views/${view}/`, [...BASE, 'web/chart/', 'web/wall/']]),
+    foldersIn('web/views').map((view) => [`web/views/${view}/`, [...BASE, 'web/chart/']]),
   ),
+  // Parts that several features use, and no part of the core: dialogs, forms, texts to copy, limits.
+  'web/features/shared/': [...BASE, 'web/chart/'],
   ...Object.fromEntries(
-    foldersIn('web/features').map((feature) => [
+    webFeatures.map((feature) => [
       `web/features/${feature}/`,
-      [...BASE, 'web/chart/', 'web/wall/'],
+      [...BASE, 'web/chart/', 'web/features/shared/'],
     ]),
   ),
   // The list of features.
   'web/features/index.ts': [
     'web/feature.ts',
-    ...foldersIn('web/features').map((feature) => `web/features/${feature}/index.ts`),
+    ...webFeatures.map((feature) => `web/features/${feature}/index.ts`),
   ],
   // The entry point: it joins the core and the list of features.
   'web/app.tsx': [

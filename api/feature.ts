@@ -7,12 +7,14 @@ import type { SettingsGroup } from '../common/settings/group.ts';
 import type { Identity } from '../schema/ids.ts';
 import type { FurtherTopics } from '../schema/topics.ts';
 import type { SignInDevice } from './access/accounts.ts';
+import type { OnPacked } from './history/packing/index.ts';
 import type { Contract } from './http/contract/openapi.ts';
 import type { Operation } from './http/contract/operation.ts';
 import { bindRoutes } from './http/index.ts';
 import type { Route, RouteContext } from './http/route.ts';
 import type { BoundRoute } from './http/serve.ts';
 import type { Judge, Stream } from './http/stream/index.ts';
+import type { Corrections } from './ingest/corrections.ts';
 import type { Publish } from './ingest/index.ts';
 import type { FindAnnounced } from './ingest/outbox.ts';
 import type { Device } from './ingest/registry/cache.ts';
@@ -32,9 +34,11 @@ export interface FeatureContext extends RouteContext {
   context: Context & {
     version: string;
     periods: Periods;
-    /** what the core and the features bring to the documents */
+    /** parts of the OpenAPI and AsyncAPI documents, of the core and of each feature */
     contracts: Contract[];
   };
+  /** replaces and removes stored samples */
+  corrections: Corrections;
   publishing: {
     live: Live;
     /** the live stream of this process */
@@ -70,6 +74,11 @@ export interface RunningFeature {
   onCommitted?: Publish | undefined;
   /** Is called after the commit of a new device, in the process that registered it, and must return at once. */
   onRegistered?: (device: Device) => void;
+  /**
+   * Is called after the commit of the statistics of packed hours, in the process that packed them. The packer stores its progress after this
+   * call. If the call fails, the hours are packed and reported again.
+   */
+  onPacked?: OnPacked | undefined;
   /** Signs devices in at the embedded broker. One feature at most. */
   signIn?: SignInDevice;
   /** Is called before a device retires, and must succeed. True: the feature knew the device. */
@@ -80,7 +89,7 @@ export interface RunningFeature {
   judge?: Judge;
   /** until when each group of devices is streamed out, in epoch ms; null: it has not begun */
   streamedUntil?: () => Promise<Array<number | null>>;
-  /** its part of the heartbeat of this process */
+  /** returns the part of the heartbeat that the feature adds */
   beat?: () => Partial<Beat>;
   /** Is called before the first message. */
   start?: () => Promise<void> | void;
@@ -98,8 +107,8 @@ export interface BrokerRights {
 }
 
 /**
- * A feature is one folder of `features/`, and one line of `features/index.ts` switches it on. The documents describe its contract.
- * `create` makes it for a process, before the process receives messages.
+ * A feature is one folder of `features/`, and one line of `features/index.ts` switches it on. Its contract is a part of the OpenAPI and
+ * AsyncAPI documents. `create` is called once in each process, before the process receives messages.
  */
 export interface Feature extends Contract {
   name: string;
@@ -112,7 +121,7 @@ export interface Feature extends Contract {
   contractTopics?: FurtherTopics;
   /** opens topics that ingest reads in addition to those of the core */
   topics?: OpenTopics;
-  /** for the setting `MQTT_URL`; at most one feature has it */
+  /** connects to the broker of the setting `MQTT_URL`; at most one feature has it */
   externalBroker?: { openSource: OpenSource; openTransport: OpenTransport };
   startMode?: StartMode;
   brokerRights?: (config: Pick<Config, 'of'>) => BrokerRights;

@@ -2,6 +2,7 @@ import { MillraceError, messageOf } from '../common/errors.ts';
 import type { Identity } from '../schema/ids.ts';
 import type { Accounts } from './access/accounts.ts';
 import type { Feature, FeatureContext, RunningFeature } from './feature.ts';
+import type { Packing } from './history/packing/index.ts';
 import type { BoundRoute } from './http/serve.ts';
 import type { Stream } from './http/stream/index.ts';
 import type { IngestEvents } from './ingest/events.ts';
@@ -27,11 +28,23 @@ export class RunningFeatures {
     }
   }
 
-  /** A feature without a listener costs nothing on the path of a message. */
-  listen({ events, stream, accounts }: { events: IngestEvents; stream: Stream; accounts: Accounts }) {
-    for (const { onCommitted, onRegistered, judge, signIn } of this.#running) {
+  /** A feature without a listener costs nothing on the path of a message, nor in packing. */
+  listen({
+    events,
+    stream,
+    accounts,
+    packing,
+  }: {
+    events: IngestEvents;
+    stream: Stream;
+    accounts: Accounts;
+    /** null: this process does not pack */
+    packing: Pick<Packing, 'onPacked'> | null;
+  }) {
+    for (const { onCommitted, onRegistered, onPacked, judge, signIn } of this.#running) {
       if (onCommitted) events.on('committed', onCommitted);
       if (onRegistered) events.on('registered', onRegistered);
+      if (onPacked) packing?.onPacked(onPacked);
       if (judge) stream.judgeBy(judge);
       if (signIn) accounts.signInDevicesBy(signIn);
     }

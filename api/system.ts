@@ -7,7 +7,7 @@ import { createTls } from './access/tls/index.ts';
 import { openDatabase } from './database.ts';
 import { announcedKinds, CONTRACTS, externalBrokerOf, FEATURES, ingestSlots } from './features/index.ts';
 import { createPacking } from './history/packing/index.ts';
-import { createReading } from './history/reading/index.ts';
+import { createFindNewest, createReading } from './history/reading/index.ts';
 import { createGuards, createHttp, createStream } from './http/index.ts';
 import { createIngest, IngestEvents } from './ingest/index.ts';
 import { createLive, InstallationStats } from './live/index.ts';
@@ -86,14 +86,15 @@ export async function startSystem(options: SystemOptions) {
   const publishing = { live, stream, announced: announcedKinds(store) };
   const health = { clockGuard, readiness, unwatchedTime, watches: reports.watches };
   const reading = createReading(store);
+  const corrections = ingest.corrections(createFindNewest(reading, context));
   const running = { ...context, version, periods, contracts: CONTRACTS };
-  const core = { context: running, store, reading, ingest, publishing, health, http: guards };
+  const core = { context: running, store, reading, ingest, corrections, publishing, health, http: guards };
   const retire = createRetire({ ingest, live, features });
   await features.create(FEATURES, core).catch(async (error) => {
     await store.close();
     throw error;
   });
-  features.listen({ events, stream, accounts });
+  features.listen({ events, stream, accounts, packing });
   const mqttPort = () => source?.mqttPort ?? 0;
   const served = { features, retire, stats, stream, unwatchedTime, mqttPort };
   const http = createHttp(core, { ...served, contracts: CONTRACTS, tls: tls.http });

@@ -64,11 +64,20 @@ export const ERRORS = {
     status: 409,
     title: 'The dead letter does not contain the whole message',
   },
+  too_late: { kind: 'problem', status: 409, title: 'The correction can no longer be undone' },
   credential_exists: {
     kind: 'problem',
     status: 409,
     title: 'The account has a credential; rotate it, or revoke it first',
   },
+  asset_exists: { kind: 'problem', status: 409, title: 'An asset with this name exists at this place' },
+  asset_circle: { kind: 'problem', status: 409, title: 'The new parent is the asset itself or below it' },
+  asset_level: {
+    kind: 'problem',
+    status: 409,
+    title: 'The level of an asset is not below that of its parent',
+  },
+  asset_in_use: { kind: 'problem', status: 409, title: 'The asset has children, devices or sensors' },
   wrong_host: { kind: 'problem', status: 421, title: 'On loopback only loopback host names are served' },
   refused: {
     kind: 'problem',

@@ -18,7 +18,11 @@
  * - `alarmRecheck`: first pause before an open alarm is evaluated again; each later pause is twice as long
  * - `alarmRecovery`: interval in which alarm evaluation stores its progress, and looks for processes that died
  * - `alarmDeliveries`: interval of the check for deliveries to repeat
+ * - `rollUps`: interval of the check for roll-ups of assets that are due
  * - `baselines`: interval of the check for learned baselines to read
+ * - `assets`: interval of the check for changes of the tree of assets
+ * - `assetSites`: devices that register within this time are placed under the assets of their sites together
+ * - `assetSweep`: interval of the check for devices that are not under the asset of their site
  */
 export const PERIODS_MS = {
   keepAlive: 60_000,
@@ -33,12 +37,16 @@ export const PERIODS_MS = {
   pack: 10_000,
   stream: 10_000,
   learn: 60_000,
+  rollUps: 30_000,
   baselines: 60_000,
   alarmRules: 2000,
   absence: 250,
   alarmRecheck: 1000,
   alarmRecovery: 5000,
   alarmDeliveries: 2000,
+  assets: 2000,
+  assetSites: 1000,
+  assetSweep: 600_000,
 };
 
 export type Periods = typeof PERIODS_MS;

@@ -57,6 +57,12 @@ export const STREAM_NOTE_DAYS = 14;
 /** Processes read the baselines of the current day and of the days before and after it. */
 export const BASELINE_DAYS = 7;
 
+/** A correction can be undone for this time. */
+export const UNDO_DAYS = 7;
+
+/** After this time a packer deletes the samples that a correction has replaced or removed. A day is for an undo that is under way. */
+export const PURGE_DAYS = UNDO_DAYS + 1;
+
 /** So a packer that was down over a weekend still finds its batches. */
 export const MIN_BATCH_DAYS = 4;
 

@@ -72,7 +72,6 @@ function Loaded({ view, views, ...parts }: Route & { views: Views }) {
   );
 }
 
-/** @param path path of the view, or `sign-in` */
 function useFocusOnArrival(main: { current: HTMLElement | null }, path: string) {
   const last = useRef(path);
   useEffect(() => {
@@ -102,12 +101,7 @@ function Loading() {
   );
 }
 
-/**
- * Returns the component of a view. The module of the view is fetched on first use.
- *
- * @returns undefined while the module loads
- * @throws {Error} if the module cannot be loaded; the error boundary shows the error
- */
+/** Fetches the module of a view on first use. @throws {Error} if it cannot be loaded; the error boundary shows the error */
 function useView(views: Views, name: string): ViewComponent | undefined {
   const [failure, setFailure] = useState<unknown>(null);
   const [, setLoaded] = useState(0);
@@ -130,7 +124,6 @@ type ViewComponent = ComponentType<{ device: string; sensor: string }>;
 
 interface ViewModule {
   load: () => Promise<ViewComponent>;
-  /** whether the view uses `details` of features */
   hasDetails?: boolean | undefined;
 }
 
@@ -150,22 +143,13 @@ const MODULES: ReadonlyMap<string, ViewModule> = new Map<string, ViewModule>([
       hasDetails: true,
     },
   ],
-  [
-    'pipeline',
-    { load: () => import('./views/pipeline/pipeline.tsx').then(({ PipelineView }) => PipelineView) },
-  ],
   ...FEATURES.flatMap(({ name, page }): Array<[string, ViewModule]> => (page ? [[name, page]] : [])),
 ]);
 
 /** Problem code: the API no longer serves a module of this page, because module names change with each version. */
 const GONE = 'gone';
 
-/**
- * Finds out why a module failed to load. Browsers throw a TypeError for any reason. A running API answers `/healthz`
- * with 200, and a proxy in front of a stopped API answers with 5xx.
- *
- * @param fetch requests `/healthz`
- */
+/** Browsers throw a TypeError for any reason. A running API answers `/healthz` with 200, and a proxy in front of a stopped one with 5xx. */
 async function asProblem(error: unknown, fetch: typeof globalThis.fetch): Promise<unknown> {
   if (!(error instanceof TypeError)) return error;
   const isReachable = await fetch('/healthz').then(
@@ -181,10 +165,7 @@ async function asProblem(error: unknown, fetch: typeof globalThis.fetch): Promis
   });
 }
 
-/**
- * Creates the loader of the view modules. Each module is loaded once and separately, so that the fleet view need not wait for
- * the chart modules.
- */
+/** Loads each module once and separately, so that the fleet view need not wait for the chart modules. */
 function createViews({ fetch }: { fetch: typeof globalThis.fetch }) {
   const loaded = new Map<string, ViewComponent>([['not-found', NotFoundView]]);
   const details: Details[] = [];
@@ -216,9 +197,7 @@ function createViews({ fetch }: { fetch: typeof globalThis.fetch }) {
   return {
     load,
     details,
-    /** @returns whether the details of a feature are missing in the view */
     isIncomplete: (name: string) => !isComplete && MODULES.get(name)?.hasDetails === true,
-    /** @returns the component of the view; undefined until its module is loaded */
     get: (name: string): ViewComponent | undefined => loaded.get(name),
 
     /** Loads the modules of the other views one after the other, so that the next view opens without a wait. */
@@ -301,10 +280,6 @@ const services: Services = {
   kept: new Map(),
 };
 const loadedFeatures = { features: FEATURES, details: views.details };
-
-document.addEventListener('visibilitychange', () => {
-  if (document.hidden) services.live.noteHidden();
-});
 
 function start() {
   const root = document.getElementById('app');

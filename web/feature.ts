@@ -1,10 +1,14 @@
+import type { ReadonlySignal } from '@preact/signals';
 import type { ComponentChildren, ComponentType, FunctionComponent } from 'preact';
 import type { Plugin } from 'uplot';
 import type { DeviceInfo, FleetInfo, LatestItem } from './api/types.ts';
 import type { Faults, Judge } from './state/cells.ts';
 import type { FleetSensor } from './state/fleet.ts';
+import type { FleetState } from './state/fleet-state.ts';
 import type { Matcher } from './state/lists.ts';
 import type { Outdated } from './state/sensor.ts';
+import type { Facts, Stale, Verdict } from './state/verdict.ts';
+import type { StateNames } from './states.ts';
 import type { Scale } from './units.ts';
 
 /** What a feature adds to the dashboard. Only `name` is required. */
@@ -19,6 +23,8 @@ export interface Feature {
   sensorAction?: { label: string; Button: ComponentType<{ item: SensorNames }> };
   standsOut?: StandsOut;
   judgment?: Judgment;
+  diagnosis?: Diagnosis;
+  wall?: FleetPicture;
   /** loads what it adds to the pages of devices and sensors, together with these pages */
   details?: () => Promise<Details>;
   /** address of the page that explains why measurements are refused */
@@ -45,8 +51,10 @@ export interface FeaturePage {
   Link?: ComponentType<{ isHere: boolean }>;
 }
 
-/** The places of the core in which features draw, with the props that each place gives. */
+/** The places in which features draw, with the props that each place gives. */
 export interface Slots {
+  /** above the wall */
+  fleetFigures: { fleetState: ReadonlySignal<FleetState> };
   /** note above a list of devices, and on the page of a device */
   deviceNote: object;
   /** mark of a device in a list, or among the facts on its page; `device`: id */
@@ -55,18 +63,45 @@ export interface Slots {
   missingDevice: { device: string };
   /** button next to the switch between the lists of the fleet */
   listAction: object;
-  /** button in the header */
+  /** button in the header, also before the sign-in */
   headerAction: object;
   /** below the message that no sensor has sent a value yet */
   emptyFleet: object;
-  /** how to get the account that the embedded broker demands */
+  /** within the first steps: how to get the account that the embedded broker demands */
   stepsAccount: object;
   /** button below the chart of a sensor; names or ids */
   sensorButton: { device: string; sensor: string };
-  /** marks on cells of the wall; `arranged` changes with the places of the cells */
+  /** marks on cells of the wall; `arranged` is another value whenever cells have moved */
   wallMarks: { picture: WallPicture | null; arranged: unknown };
   /** what the marks on the wall mean */
   wallLegend: object;
+  /** next to the wall; `isLarge`: a tile stands for many sensors */
+  wallSide: {
+    info: FleetInfo | null;
+    fleetState: ReadonlySignal<FleetState>;
+    isLarge: boolean;
+    isStale: boolean;
+  };
+}
+
+/** Judges the installation in more detail than the core. The page of the feature explains the verdict. */
+export interface Diagnosis {
+  verdictOf: (facts: Facts) => Verdict;
+  /** label of links to the page */
+  link: string;
+}
+
+/** A picture of the fleet above its lists, with the filters of the lists as its children. */
+export interface FleetPicture {
+  /** whether the address shows the picture alone, without lists */
+  isAlone: (query: URLSearchParams) => boolean;
+  Picture: ComponentType<{
+    info: FleetInfo | null;
+    fleetState: ReadonlySignal<FleetState>;
+    /** what a tile stands for in a fleet that is too large; null: one cell for each sensor */
+    grouping: (Pick<Judgment, 'GroupWall'> & { by: Grouping }) | null;
+    children: ComponentChildren;
+  }>;
 }
 
 export interface WallPicture {
@@ -125,6 +160,8 @@ export interface Details {
     /** controls at the end of the panel of the chart of a sensor */
     foot?: ComponentChildren;
   };
+  /** a hook that the page of a device calls when it is drawn */
+  useDevice?: (device: DeviceInfo, page: DevicePage) => DeviceParts;
   /** text about the newest value of a sensor; the first feature that has one draws it */
   ValueNote?: ComponentType<ValueNoteProps>;
   /** action on a device, next to its name */
@@ -135,8 +172,41 @@ export interface Details {
   SampleMark?: ComponentType<SampleMarkProps>;
   /** form below the choice of the range; the first feature that has one draws it */
   RangeForm?: ComponentType<RangeFormProps>;
+  /** the values of a range as a table, below the chart of a sensor; the first feature that has it draws it */
+  Values?: ComponentType<ValuesProps>;
+  /** statistics of the values in the chart of a sensor; the first feature that has it draws it */
+  Summary?: ComponentType<Pick<ValuesProps, 'shape' | 'unit' | 'states'> & { isRead: boolean }>;
   /** all that is kept of a sensor, below its chart; the first feature that has it draws it */
   Overview?: ComponentType<OverviewProps>;
+}
+
+export interface DevicePage {
+  stale: Stale | null;
+  /** reads the device again */
+  reload: () => void;
+}
+
+export interface DeviceParts {
+  /** in place of the time axis above the charts; the first feature that has one draws it */
+  axis?: (props: TimeAxisProps) => ComponentChildren;
+  /** panel next to the table of sensors */
+  panel?: ComponentChildren;
+}
+
+/** The charts of a device share these, and stand below one time axis. */
+export interface TimeAxisProps extends Windowed {
+  device: DeviceInfo;
+  stale: Stale | null;
+  /** the window of the address; during a gesture, `window` differs */
+  settled: ChartSubject['range'];
+  onWindow: (next: ChartSubject['range'], isSettled: boolean) => void;
+  onReset: () => void;
+  cursorKey: string;
+  /** time in epoch ms of the cursor that all charts share */
+  cursor: ReadonlySignal<number | null>;
+  describedBy: string;
+  /** the axis, and marks; the array stays the same while the view exists */
+  plugins: Plugin[];
 }
 
 /** The window of a chart, and the time that users can select, in epoch ms. */
@@ -159,6 +229,21 @@ export interface OverviewProps extends Windowed {
   onWindow: (next: ChartSubject['range'], isSettled: boolean) => void;
   /** space left and right of the plot of the chart in px; both align by equal margins */
   edges: { left: number; right: number } | null;
+}
+
+export interface ValuesProps {
+  sensor: { device_id: string; sensor_id: string };
+  /** the window of the address */
+  window: ChartSubject['range'];
+  /** what the chart draws within the window, in `unit` */
+  shape: DrawnLine['shape'] & { stepMs: number | null; from: number; to: number };
+  unit: string;
+  /** scale of the samples, which differs from that of the chart if the chart draws the rate of a counter */
+  samples: Scale;
+  /** names of the states; null: the values are numbers */
+  states: StateNames | null;
+  /** scale of the drawn values; null: states or rates are drawn */
+  scale: Scale | null;
 }
 
 export interface SampleMarkProps {

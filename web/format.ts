@@ -1,4 +1,3 @@
-/** The text of an unknown value. */
 export const NOTHING = '–';
 
 const MOST_DECIMALS = 12;
@@ -15,7 +14,6 @@ export function decimalsOf(value: number, limit: number = usualDecimals(Math.abs
   return String(Number(value.toFixed(limit))).split('.')[1]?.length ?? 0;
 }
 
-/** @returns number of decimals to show for a number of this size */
 export function usualDecimals(size: number): number {
   if (size >= 10_000) return 0;
   if (size >= 1000) return 1;
@@ -23,10 +21,7 @@ export function usualDecimals(size: number): number {
   return size >= 1 ? 3 : 4;
 }
 
-/**
- * Returns the number of decimals for a list of values, so that a changing value keeps its width. For close values (a position,
- * a tick of a zoomed axis), the decimals resolve a hundredth of the difference between highest and lowest value.
- */
+/** Keeps the width of a changing value. For close values, the decimals resolve a hundredth of their spread. */
 export function decimalsFor(values: number[]): number {
   const spread = values.length > 1 ? Math.max(...values) - Math.min(...values) : 0;
   const needed = spread > 0 ? Math.ceil(2 - Math.log10(spread)) : 0;
@@ -74,20 +69,6 @@ export function formatTicks(ticks: number[]): string[] {
 
 export const formatCount = (value: number | null | undefined): string => formatNumber(value, 0);
 
-export const formatRate = (perSecond: number | null | undefined): string =>
-  formatNumber(perSecond, perSecond && Math.abs(perSecond) < 10 && !Number.isInteger(perSecond) ? 1 : 0);
-
-/** @returns the number without a unit */
-export const formatMs = (ms: number | null | undefined): string =>
-  formatNumber(ms, ms !== null && ms !== undefined && ms >= 100 ? 0 : 1);
-
-/** @returns number and unit: `91 bytes`, `64 KiB`, `1.5 MiB` */
-export function formatBytes(bytes: number): string {
-  if (bytes < 1024) return formatCounted(bytes, 'byte');
-  const [size, unit] = bytes < 1024 ** 2 ? [bytes / 1024, 'KiB'] : [bytes / 1024 ** 2, 'MiB'];
-  return `${formatNumber(size, size < 10 && !Number.isInteger(size) ? 1 : 0)} ${unit}`;
-}
-
 /** @param one noun in the singular, and `many` in the plural @returns `1 sensor`, `12 sensors`, `2 processes` */
 export const formatCounted = (count: number, one: string, many: string = `${one}s`): string =>
   `${formatCount(count)} ${count === 1 ? one : many}`;
@@ -128,7 +109,6 @@ export function hueOf(type: string | null): number {
 /** The zone of the user's machine, UTC, or a name in the IANA time zone database. */
 export type ZoneName = 'local' | 'utc' | `${string}/${string}`;
 
-/** The time zone in which times are shown. */
 export interface Zone {
   name: ZoneName;
   /** @returns offset of the zone from UTC in ms, positive in the east */
@@ -170,17 +150,13 @@ export function createZone(name: ZoneName): Zone {
 export const UTC = createZone('utc');
 export const LOCAL = createZone('local');
 
-/**
- * @param wallMs local time of the zone, in ms as if it were UTC
- * @returns time in epoch ms; for a local time that a clock change skips, a time after the gap
- */
+/** @param wallMs local time of the zone, in ms as if it were UTC @returns for a time that a clock change skips, a time after the gap */
 export function momentOf(wallMs: number, zone: Zone): number {
   const near = wallMs - zone.offsetAt(wallMs);
   const at = wallMs - zone.offsetAt(near);
   return at + zone.offsetAt(at) < wallMs ? near : at;
 }
 
-/** @returns whether a text names a zone that this browser knows */
 export function isNamedZone(text: unknown): text is ZoneName {
   if (typeof text !== 'string' || !text.includes('/')) return false;
   try {
@@ -244,14 +220,7 @@ export function formatZone(zone: Zone, ts: number): string {
   return `UTC${minutes < 0 ? '−' : '+'}${Math.floor(size / 60)}${rest}`;
 }
 
-/**
- * Returns the UTC offset of a table row, if a clock change lies between the row and the time whose offset the column head
- * names.
- *
- * @param ts time of the row in epoch ms
- * @param head time in epoch ms whose offset the column head names
- * @returns null: row and head have the same offset
- */
+/** @returns the UTC offset of a table row, if it differs from that of `head`, the time whose offset the column head names */
 export const otherZone = (zone: Zone, ts: number, head: number): string | null =>
   zone.offsetAt(ts) === zone.offsetAt(head) ? null : formatZone(zone, ts);
 

@@ -1,7 +1,6 @@
 import { signal } from '@preact/signals';
 import { v5 } from 'uuid';
 
-/** The view of an address, and the names or ids in the address. */
 export type Route = { view: string; device?: string; sensor?: string };
 
 const NOT_FOUND: Route = { view: 'not-found' };
@@ -12,14 +11,13 @@ export function routeOf(path: string, pages: readonly string[]): Route {
   if (parts === null) return NOT_FOUND;
   if (parts.length === 0) return { view: 'fleet' };
   const [first = '', device = '', third, sensor = ''] = parts;
-  if (parts.length === 1 && (first === 'pipeline' || pages.includes(first))) return { view: first };
+  if (parts.length === 1 && pages.includes(first)) return { view: first };
   if (first !== 'devices' || !device) return NOT_FOUND;
   if (parts.length === 2) return { view: 'device', device };
   if (parts.length === 4 && third === 'sensors' && sensor) return { view: 'sensor', device, sensor };
   return NOT_FOUND;
 }
 
-/** @returns the decoded segments of a path; null: the encoding is invalid */
 function decode(path: string): string[] | null {
   try {
     return path.split('/').filter(Boolean).map(decodeURIComponent);
@@ -31,16 +29,9 @@ function decode(path: string): string[] | null {
 /** The UUID namespace of device names, equal to that of schema/ids.ts. A test compares the two. */
 export const NAMESPACE = '6f1c2f3e-52a4-4d0b-9a57-1d0c3b7e8a44';
 
-/** Path segments that browsers remove, even if the segments are percent-encoded. */
 const IN_PATHS = ['.', '..'];
 
-/**
- * Returns the part of an address for a device or a sensor: the name if the API finds the device or sensor by this name,
- * otherwise the id. The id is derived from the name in the topic. The name in a birth message may differ from the name in the
- * topic.
- *
- * @param namespace UUID: `NAMESPACE` for devices, the device id for sensors
- */
+/** Returns the name if the API finds the device or sensor by it, otherwise the id: a birth may name it otherwise than its topic. */
 function addressPart(namespace: string, id: string, name: string | null | undefined): string {
   const bytes = bytesOf(namespace);
   if (!name || IN_PATHS.includes(name) || bytes.length !== 16) return id;
@@ -51,17 +42,12 @@ function addressPart(namespace: string, id: string, name: string | null | undefi
 const bytesOf = (id: string): Uint8Array =>
   Uint8Array.from(id.replaceAll('-', '').match(/../g) ?? [], (digits) => Number.parseInt(digits, 16));
 
-/**
- * @param device id, or the name if the id is unknown
- * @param name device name, which makes the address readable
- * @returns path of the device page; for a name that no path can hold, a search
- */
+/** @param device id, or the name if the id is unknown @returns for a name that no path can hold, a search */
 export function deviceHref(device: string, name?: string | null): string {
   const part = addressPart(NAMESPACE, device, name);
   return IN_PATHS.includes(part) ? `/?show=devices&name=${part}` : `/devices/${encodeURIComponent(part)}`;
 }
 
-/** @param names names of device and sensor, which make the address readable */
 export function sensorHref(
   device: string,
   sensor: string,
@@ -88,12 +74,7 @@ export const itemHref = ({
 /** The end of the year 9999 in epoch ms. ISO 8601 allows later years only by agreement. */
 const LATEST_MS = 253_402_300_799_999;
 
-/**
- * Reads a time of an address. The limits of the accepted times leave room for ranges and time zones on both sides.
- *
- * @param text time in ISO 8601 or epoch ms
- * @returns time in epoch ms, from 1970 to the year 9999; null: the text is no such time
- */
+/** @param text time in ISO 8601 or epoch ms @returns epoch ms; the limits leave room for ranges and time zones on both sides */
 export function parseTime(text: string | null): number | null {
   const ms = /^\d+$/.test(text ?? '') ? Number(text) : Date.parse(text ?? '');
   return ms >= 0 && ms <= LATEST_MS ? ms : null;

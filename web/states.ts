@@ -1,58 +1,21 @@
 /** Functions for sensors that measure states: booleans as 0 and 1, or small whole numbers of an enumeration. */
 
-/** The labels of a sensor that show whether the sensor measures states. */
 export type Labels = { name: string | null; type: string | null; unit: string | null };
 
 export type StateNames = (value: number) => string;
 
 /** Words in sensor names and types, with the state names for 0 and 1. The first entry with a matching word counts. */
-const NAMES: [words: string[], names: [string, string]][] = [
-  [['closed'], ['open', 'closed']],
-  [
-    ['door', 'window', 'gate', 'valve', 'lid', 'hatch', 'open', 'opened', 'contact', 'damper'],
-    ['closed', 'open'],
-  ],
-  [
-    ['lock', 'locked'],
-    ['unlocked', 'locked'],
-  ],
-  [
-    ['motion', 'presence', 'occupancy', 'occupied', 'leak', 'smoke', 'detected'],
-    ['clear', 'detected'],
-  ],
-  [
-    ['alarm', 'fault', 'error', 'warning', 'active'],
-    ['inactive', 'active'],
-  ],
-  [
-    ['online', 'connected', 'connection', 'reachable'],
-    ['offline', 'online'],
-  ],
-  [
-    ['running', 'run'],
-    ['stopped', 'running'],
-  ],
-  [
-    [
-      'switch',
-      'relay',
-      'power',
-      'enabled',
-      'light',
-      'heater',
-      'pump',
-      'fan',
-      'on',
-      'boolean',
-      'bool',
-      'binary',
-      'state',
-    ],
-    ['off', 'on'],
-  ],
+const NAMES: [words: string, zero: string, one: string][] = [
+  ['closed', 'open', 'closed'],
+  ['door window gate valve lid hatch open opened contact damper', 'closed', 'open'],
+  ['lock locked', 'unlocked', 'locked'],
+  ['motion presence occupancy occupied leak smoke detected', 'clear', 'detected'],
+  ['alarm fault error warning active', 'inactive', 'active'],
+  ['online connected connection reachable', 'offline', 'online'],
+  ['running run', 'stopped', 'running'],
+  ['switch relay power enabled light heater pump fan on boolean bool binary state', 'off', 'on'],
 ];
 
-/** Words in sensor types that mean an enumeration. */
 const ENUMERATIONS = ['state', 'status', 'mode', 'enum', 'enumeration', 'phase', 'step', 'program'];
 const MOST_STATES = 8;
 
@@ -67,10 +30,10 @@ const splitWords = (text: string | null): string[] =>
     .filter(Boolean);
 
 /** @returns state names for 0 and 1; null: the labels do not indicate a state */
-function namesOf(labels: Labels): [string, string] | null {
+function namesOf(labels: Labels): string[] | null {
   if (hasUnit(labels)) return null;
   const words = new Set([...splitWords(labels.name), ...splitWords(labels.type)]);
-  return NAMES.find(([known]) => known.some((word) => words.has(word)))?.[1] ?? null;
+  return NAMES.find(([known]) => known.split(' ').some((word) => words.has(word)))?.slice(1) ?? null;
 }
 
 /** Returns the state name of a single value. @returns null: the value is no state */
@@ -78,10 +41,9 @@ export const stateText = (labels: Labels, value: number | null): string | null =
   value === 0 || value === 1 ? (namesOf(labels)?.[value] ?? null) : null;
 
 /** The part of a chart's shape that this file reads. */
-interface Signal {
+export interface Signal {
   /** width of a bin in ms; null: the points are samples */
   stepMs: number | null;
-  /** times in epoch ms */
   ts: number[];
   min: number[];
   avg: (number | null)[];
@@ -89,11 +51,7 @@ interface Signal {
   count: number[];
 }
 
-/**
- * Detects a signal of states: no unit, and only 0 and 1, or a type of an enumeration with a few small whole numbers.
- *
- * @returns null: the signal has no states
- */
+/** Detects a signal of states: no unit, and only 0 and 1, or an enumeration with a few small whole numbers. @returns null: no states */
 export function statesOf({ min, max }: Pick<Signal, 'min' | 'max'>, labels: Labels): StateNames | null {
   if (hasUnit(labels) || min.length === 0) return null;
   const values: Set<number> = new Set();
@@ -112,7 +70,6 @@ export function statesOf({ min, max }: Pick<Signal, 'min' | 'max'>, labels: Labe
   return (value) => names?.[value] ?? String(value);
 }
 
-/** A period of time in one state. */
 export interface StateBand {
   from: number;
   to: number;
@@ -124,13 +81,7 @@ export interface StateBand {
   share: number;
 }
 
-/**
- * Computes the bands of a signal of states. The state of a sample lasts until the next sample, unless a gap lies between the
- * two samples.
- *
- * @param picture drawn form of the shape, with its gaps
- * @returns bands, oldest first
- */
+/** The state of a sample lasts until the next sample, unless a gap lies between. @param picture drawn form of the shape, with its gaps */
 export function stretchesOf(
   { ts, min, avg, max, stepMs }: Signal,
   { columns: [x], places }: { columns: [number[], ...unknown[]]; places: number[] },
@@ -149,34 +100,4 @@ export function stretchesOf(
     else stretches.push({ from, to, value, highest, share });
   }
   return stretches;
-}
-
-/** @returns number of state changes */
-export const changesOf = (values: number[]): number =>
-  values.reduce((count, value, at) => count + Number(at > 0 && value !== values[at - 1]), 0);
-
-/**
- * Computes the share of the samples in each of two states. For bins with more states, the shares are unknown.
- *
- * @returns shares sorted by state; empty: the shares are unknown
- */
-export function sharesOf({
-  min,
-  avg,
-  max,
-  count,
-  stepMs,
-}: Pick<Signal, 'min' | 'avg' | 'max' | 'count' | 'stepMs'>): { value: number; share: number }[] {
-  const samples: Map<number, number> = new Map();
-  const add = (value: number, number: number) => samples.set(value, (samples.get(value) ?? 0) + number);
-  for (const [at, low] of min.entries()) {
-    const [high = low, mean = low, all = 0] = [max[at], avg[at] ?? low, count[at]];
-    const inHigh = high > low ? ((mean - low) / (high - low)) * all : 0;
-    add(low, all - inHigh);
-    if (high > low) add(high, inHigh);
-  }
-  const values = [...samples.keys()].sort((a, b) => a - b);
-  if (stepMs !== null && values.some((value) => value > 1)) return [];
-  const total = [...samples.values()].reduce((sum, number) => sum + number, 0);
-  return values.map((value) => ({ value, share: (samples.get(value) ?? 0) / total }));
 }

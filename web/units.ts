@@ -11,7 +11,6 @@ export interface Scale {
   timeMs: number | null;
 }
 
-/** Quantities whose unit the user can choose. */
 export type Quantity = 'temperature' | 'pressure' | 'speed' | 'energy';
 
 export type UnitChoices = Partial<Record<Quantity, string>>;
@@ -42,36 +41,20 @@ const ALIASES: Record<string, string> = {
   kph: 'km/h',
 };
 
-const PREFIXES: Record<string, number> = {
-  p: -12,
-  n: -9,
-  µ: -6,
-  u: -6,
-  m: -3,
-  '': 0,
-  k: 3,
-  M: 6,
-  G: 9,
-  T: 12,
-  P: 15,
-};
 const WRITTEN = ['p', 'n', 'µ', 'm', '', 'k', 'M', 'G', 'T', 'P'];
+const PREFIXES: Record<string, number> = {
+  u: -6,
+  ...Object.fromEntries(WRITTEN.map((prefix, index) => [prefix, 3 * (index - 4)])),
+};
 
 /** The units that take SI prefixes, with their largest exponent in use. Other units (°C, %, counts) take no prefix. */
 const LARGEST_EXPONENTS: Record<string, number> = {
   ...Object.fromEntries(
-    ['J', 'W', 'Wh', 'V', 'A', 'Hz', 'N', 'VA', 'var', 'VAh', 'varh', 'Ohm', 'Ω', 'B', 'B/s'].map((unit) => [
-      unit,
-      15,
-    ]),
+    'J W Wh V A Hz N VA var VAh varh Ohm Ω B B/s bit bit/s H S Bq Sv Gy mol eV'
+      .split(' ')
+      .map((unit) => [unit, 15]),
   ),
-  ...Object.fromEntries(['bit', 'bit/s', 'H', 'S', 'Bq', 'Sv', 'Gy', 'mol', 'eV'].map((unit) => [unit, 15])),
-  Pa: 9,
-  m: 3,
-  g: 3,
-  L: 6,
-  l: 6,
-  s: 0,
+  ...{ Pa: 9, m: 3, g: 3, L: 6, l: 6, s: 0 },
 };
 
 /** Values from `LEAST_UNSCALED` to below `MOST_UNSCALED` keep the unit as the sensor sends it. */
@@ -98,11 +81,7 @@ export function quantityOf(unit: string | null): Quantity | null {
 
 export const unitsOf = (quantity: Quantity): string[] => Object.keys(QUANTITIES[quantity]);
 
-/**
- * Splits the prefix off a unit that takes prefixes.
- *
- * @returns `prefixed`: the unit without its prefix; empty if the unit takes no prefix
- */
+/** @returns `prefixed`: the unit without its prefix; empty if the unit takes no prefix */
 function splitUnit(unit: string): { prefixed: string; exponent: number } {
   if (Object.hasOwn(LARGEST_EXPONENTS, unit)) return { prefixed: unit, exponent: 0 };
   const [first = '', rest] = [unit.slice(0, 1), unit.slice(1)];
@@ -112,7 +91,7 @@ function splitUnit(unit: string): { prefixed: string; exponent: number } {
 }
 
 /** Returns the scale for the unit that the user chose. @returns null: the user chose no unit */
-function chosenScale(unit: string | null, choices: UnitChoices): Scale | null {
+export function chosenScale(unit: string | null, choices: UnitChoices): Scale | null {
   const quantity = quantityOf(unit);
   const chosen = quantity && choices[quantity];
   const to = quantity && chosen ? QUANTITIES[quantity][chosen] : undefined;
@@ -125,17 +104,7 @@ function chosenScale(unit: string | null, choices: UnitChoices): Scale | null {
   return { unit: chosen, factor: factor / to[0], offset: (shift - to[1]) / to[0], timeMs: null };
 }
 
-/**
- * Returns the scale in which users type and read limits: the chosen unit without a prefix, because a prefix would depend on
- * the values.
- */
-export const limitScale = (unit: string | null, choices: UnitChoices): Scale =>
-  chosenScale(unit, choices) ?? plainScale(unit);
-
-/**
- * Returns the scale for a list of values: the chosen unit, otherwise the prefix that gives the largest value the fewest
- * digits.
- */
+/** The chosen unit, otherwise the prefix that gives the largest value the fewest digits. */
 export function scaleFor(unit: string | null, values: Iterable<number>, choices: UnitChoices = {}): Scale {
   const chosen = chosenScale(unit, choices);
   if (chosen) return chosen;
@@ -177,75 +146,11 @@ export const isAsSent = ({ factor, offset }: Scale): boolean => factor === 1 && 
 
 const EXACT = 1e-12;
 
-/** @returns value in the shown unit */
 export function toShown({ factor, offset }: Scale, value: number): number {
   // A division by a whole number is more exact than a multiplication by its inverse.
   const divisor = Math.round(1 / factor);
   const isDivided = factor < 1 && Math.abs(divisor * factor - 1) < EXACT;
   return (isDivided ? value / divisor : value * factor) + offset;
-}
-
-/**
- * Parses a number.
- *
- * @param text number as people write it, such as `-4,5`
- * @returns null: the text is no number
- */
-export function readNumber(text: string | null): number | null {
-  const plain = (text ?? '')
-    .trim()
-    .replace('\u2212', '-')
-    .replace(/^([^.,]*),([^.,]*)$/, '$1.$2');
-  const number = plain === '' ? Number.NaN : Number(plain);
-  return Number.isFinite(number) ? number : null;
-}
-
-/** Returns the scale for differences, such as a change per second, which have no offset. */
-export const differenceScale = (scale: Scale): Scale => ({ ...scale, offset: 0 });
-
-export const roundedText = (scale: Scale, sent: number): string =>
-  `${Number(toShown(scale, sent).toPrecision(6))} ${scale.unit}`.trim();
-
-/** Significant digits of a limit. Sent limits have more digits, so that the shown limit can be restored from the sent limit. */
-const DIGITS = { sent: 14, shown: 12 };
-
-/**
- * Removes the rounding noise of a conversion.
- *
- * @param size size of the largest number in the calculation: for example, 0 °F as 32 − 32 has the noise of 32
- * @param digits significant digits of a number of that size
- */
-function withoutNoise(value: number, size: number, digits: number): number {
-  const decimals = digits - 1 - Math.floor(Math.log10(size));
-  if (!Number.isFinite(decimals) || decimals > 100) return value;
-  return Number(decimals < 0 ? value.toPrecision(digits) : value.toFixed(decimals)) + 0;
-}
-
-export function toSent(scale: Scale, shown: number): number {
-  if (isAsSent(scale)) return shown;
-  const { factor, offset } = scale;
-  const size = Math.max(Math.abs(shown), Math.abs(offset)) / factor;
-  return withoutNoise((shown - offset) / factor, size, DIGITS.sent);
-}
-
-/** @param sent limit in the unit that the sensor sends @returns the limit as a user types it, without the unit */
-export function limitText(scale: Scale, sent: number): string {
-  if (isAsSent(scale)) return String(sent);
-  const size = Math.max(Math.abs(sent * scale.factor), Math.abs(scale.offset));
-  return String(withoutNoise(toShown(scale, sent), size, DIGITS.shown));
-}
-
-/**
- * Parses a limit that a user typed.
- *
- * @param known stored limit; if the text is unchanged, exactly this limit is returned
- * @returns limit in the unit that the sensor sends; NaN: the text is empty or no number
- */
-export function limitOf(scale: Scale, text: string, known?: number): number {
-  const trimmed = text.trim();
-  if (known !== undefined && limitText(scale, known) === trimmed) return known;
-  const shown = readNumber(trimmed);
-  return shown === null ? Number.NaN : toSent(scale, shown);
 }
 
 /** Writes a single value with its unit as one text. @param shown value in the unit of the scale */
@@ -258,12 +163,7 @@ export function shownText(scale: Scale, shown: number | null): string {
 
 const durationText = (ms: number): string => `${ms < 0 ? '−' : ''}${formatDuration(Math.abs(ms))}`;
 
-/**
- * Writes a single value and its unit.
- *
- * @param how `recent`: earlier values, which determine prefix and decimals; `decimals`: minimum number of decimals, for
- *   aligned values of a column
- */
+/** @param how `recent`: earlier values, which determine prefix and decimals; `decimals`: minimum number, for aligned values of a column */
 export function writeValue(
   value: number | null,
   unit: string | null,

@@ -10,9 +10,11 @@ import type { Route } from '../http/route.ts';
 import type { Store } from '../store/index.ts';
 import { alarmsFeature } from './alarms/index.ts';
 import { annotationsFeature } from './annotations/index.ts';
+import { assetsFeature } from './assets/index.ts';
 import { asyncApiFeature } from './asyncapi/index.ts';
 import { baselinesFeature } from './baselines/index.ts';
 import { changesFeature } from './changes/index.ts';
+import { correctionsFeature } from './corrections/index.ts';
 import { credentialsFeature } from './credentials/index.ts';
 import { deadLettersFeature } from './dead-letters/index.ts';
 import { exportFeature } from './export/index.ts';
@@ -34,9 +36,11 @@ import { sparkplugFeature } from './sparkplug/index.ts';
 export const FEATURES: Feature[] = [
   alarmsFeature,
   annotationsFeature,
+  assetsFeature,
   asyncApiFeature,
   baselinesFeature,
   changesFeature,
+  correctionsFeature,
   credentialsFeature,
   deadLettersFeature,
   exportFeature,

@@ -8,3 +8,9 @@ export function audit(logger: Logger, res: Response, act: string, target: string
   const { caller, requestId } = res.locals;
   logger.info({ audit: true, target, by: caller.by, address: res.req.ip, requestId }, act);
 }
+
+/** The caller, as the log of corrections has it. */
+export const actOf = (res: Response, reason: string | null): { by: string; reason: string | null } => ({
+  by: `${res.locals['caller'].by} ${res.req.ip}`,
+  reason,
+});

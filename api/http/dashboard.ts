@@ -13,7 +13,7 @@ const NOT_BUILT = `<!doctype html><html lang="en"><title>Millrace</title>
 <p>The latest values are at <a href="/api/v1/latest">/api/v1/latest</a>.</p></html>`;
 
 /** The views of the core. `web/routes.ts` has the same addresses, and a test compares them. */
-export const VIEWS = ['/', '/devices/:device', '/devices/:device/sensors/:sensor', '/pipeline'];
+export const VIEWS = ['/', '/devices/:device', '/devices/:device/sensors/:sensor'];
 
 const COMMON_HEADERS = {
   'X-Content-Type-Options': 'nosniff',

@@ -7,6 +7,7 @@ import type { ClockGuard } from '../store/clock-guard.ts';
 import type { Store } from '../store/index.ts';
 import { Admission } from './admission/index.ts';
 import { AwaitingRegistration } from './awaiting-registration.ts';
+import { Corrections, type FindNewest } from './corrections.ts';
 import { createDeadLetterBox } from './dead-letter-box.ts';
 import { MessageDecoder } from './decode/index.ts';
 import { createHandlers, createNoteLastSeen, MeasurementStore } from './handlers/index.ts';
@@ -23,6 +24,7 @@ import { createRetirement, Registry } from './registry/index.ts';
 import { ClockNotices } from './registry/sessions.ts';
 import { createEvents, Statuses } from './registry/status.ts';
 import { createReplay } from './replay.ts';
+import { RevisionWriter } from './revisions.ts';
 import { SampleWriter, type Series } from './sample-writer.ts';
 import { Submissions, type Submit } from './submission.ts';
 import { type HandlerDeps, type OpenTopics, Topics } from './topics.ts';
@@ -80,6 +82,7 @@ export function createIngest(context: Context, deps: Deps) {
     admission,
     days,
     samples,
+    revisions,
     measurements,
     measurementHandler,
     topics,
@@ -113,6 +116,18 @@ export function createIngest(context: Context, deps: Deps) {
     measurements,
     /** for a feature that writes samples of closed hours */
     writing: { registry, samples, days, publish, clock: clockGuard },
+    /** for features that replace or remove stored samples */
+    corrections: (findNewest: FindNewest) =>
+      new Corrections({
+        revisions,
+        latest: store.write.corrected,
+        log: store.corrections,
+        registry,
+        findNewest,
+        retry,
+        publish,
+        onReplaced: (count) => metrics.corrected.inc({ kind: 'replace' }, count),
+      }),
     /** Limits in epoch ms. Settles when the clock is right. */
     async acceptedTimes(): Promise<{ oldest: number; newest: number }> {
       const now = await clockGuard.now();
@@ -184,7 +199,7 @@ function createPath(context: Context, deps: Deps, historyMs: number) {
   const decoder = new MessageDecoder({ historyMs, maxClockSkewMs, relativeTimes, tsUnitMs });
   const receiptTimes = new ReceiptTimes({ maxAheadMs: maxClockSkewMs });
   const admission = new Admission({ clockGuard, answeredAt: () => retry.answeredAt });
-  const { days, samples } = createSampleWriter(store, { clockGuard, metrics });
+  const { days, samples, revisions } = createSampleWriter(store, { clockGuard, metrics });
   const events = createEvents({ store: store.write.events, retry, outbox, groups });
   const statuses = new Statuses({ registry, store: store.write.registry, retry, events, clocks, onState });
   const measurements = new MeasurementStore(
@@ -224,6 +239,7 @@ function createPath(context: Context, deps: Deps, historyMs: number) {
     admission,
     days,
     samples,
+    revisions,
     measurements,
     measurementHandler,
     topics,
@@ -238,11 +254,13 @@ function createSampleWriter(
 ) {
   const { retry } = store;
   const days = new LateDayNotes({ store: store.write.lateDays, retry, clock: clockGuard });
+  const arrivals = new LateArrivalNotes({ store: store.write.lateArrivals, retry, clock: clockGuard });
+  const { history } = store.write;
   const late = createLateWriter({
-    store: store.write.history,
+    store: history,
     retry,
     days,
-    arrivals: new LateArrivalNotes({ store: store.write.lateArrivals, retry, clock: clockGuard }),
+    arrivals,
     onLate: (samples) => metrics.late.inc(samples),
   });
   const samples = new SampleWriter({
@@ -251,7 +269,15 @@ function createSampleWriter(
     clock: clockGuard,
     late,
   });
-  return { days, samples };
+  const { lateDays } = store.write;
+  const revisions = new RevisionWriter({
+    store: history,
+    retry,
+    clock: clockGuard,
+    days,
+    lateDays,
+  });
+  return { days, samples, revisions };
 }
 
 export type Ingest = ReturnType<typeof createIngest>;

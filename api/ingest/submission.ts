@@ -94,14 +94,18 @@ export class Submissions {
     return this.#submissions.used;
   }
 
-  /** Stores values of one of several devices. Errors of this device refuse its values, so those of other devices are still stored. */
-  async storeBatch(name: string, batch: MessageBatch, message: Submitted) {
+  /** Stores values of one of several devices, or passes the device to `store`. Errors of this device refuse its values, so those of other devices are still stored. */
+  async storeBatch(
+    name: string,
+    batch: MessageBatch,
+    message: Submitted,
+    store: (device: Identity) => Promise<unknown> = (device) =>
+      this.#measurements.store(device, batch, arrivalOf(message), { from: null }),
+  ) {
     const device = this.#identify(name);
     if (!device) return refuseAll(batch, 'bad_id', `the device ${brokenNameRule(name)}`);
     try {
-      await this.#admission.queue.run(device.id, false, () =>
-        this.#measurements.store(device, batch, arrivalOf(message), { from: null }),
-      );
+      await this.#admission.queue.run(device.id, false, () => store(device));
     } catch (error) {
       if (!(error instanceof MillraceError) || error.code === 'unavailable') throw error;
       refuseAll(batch, error.code, ruleOf(error.code));

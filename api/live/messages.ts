@@ -15,19 +15,26 @@ export interface LiveItem {
   /** ISO 8601 in UTC, with milliseconds. Such texts sort by time */
   ts: string | null;
   value: number | null;
+  /** a correction decides what is shown of samples up to this instant; only while no newer sample is known */
+  corrected_until?: string;
 }
 
-export const liveItem = (device: Device, sensor: Sensor): LiveItem => ({
-  device_id: device.id,
-  sensor_id: sensor.id,
-  device: device.name,
-  name: sensor.name,
-  type: sensor.type,
-  unit: sensor.unit,
-  site: sensor.site,
-  ts: sensor.ts === null ? null : formatTime(sensor.ts),
-  value: sensor.value,
-});
+export function liveItem(device: Device, sensor: Sensor): LiveItem {
+  const { ts, correctedUntil: until } = sensor;
+  const item: LiveItem = {
+    device_id: device.id,
+    sensor_id: sensor.id,
+    device: device.name,
+    name: sensor.name,
+    type: sensor.type,
+    unit: sensor.unit,
+    site: sensor.site,
+    ts: ts === null ? null : formatTime(ts),
+    value: sensor.value,
+  };
+  if (until !== undefined && (ts === null || ts <= until)) item.corrected_until = formatTime(until);
+  return item;
+}
 
 /** A broker without access control lets any client publish on these topics. @returns null: the message is not valid */
 export function readItems(device: string, payload: Buffer): LiveItem[] | null {
@@ -51,6 +58,7 @@ const isItemOf = (device: string, item: { [K in keyof LiveItem]?: unknown } | nu
   typeof item.sensor_id === 'string' &&
   isTime(item.ts) &&
   Number.isFinite(item.value) &&
+  (item.corrected_until === undefined || isTime(item.corrected_until)) &&
   [item.device, item.name, item.type, item.unit, item.site].every(isText);
 
 const PREFIX = 'iot/live/';

@@ -69,6 +69,15 @@ export function declareCommits(declare: MetricDeclarations) {
       'iot_ingest_late_samples_total',
       'Samples that arrived after their hour closed, and were written to history one by one',
     ),
+    corrected: counted(
+      declare.counter(
+        'iot_corrected_samples_total',
+        'Samples that corrections replaced or removed, and those of undone corrections',
+        'kind',
+      ),
+      'kind',
+      ['replace', 'remove', 'undo'],
+    ),
     retries: declare.counter('iot_ingest_retries_total', 'Repeated requests to the database'),
     largePartitions: declare.counter(
       'iot_ingest_large_partitions_total',

@@ -5,6 +5,7 @@ import { dialectOf } from '../../schema/migrate/cluster.ts';
 import { DIALECTS, type Dialect } from '../../schema/migrate/files.ts';
 import { checkSchema } from '../../schema/migrate/installation.ts';
 import { connect } from './connect.ts';
+import { createCorrectionStore } from './corrections.ts';
 import { createDeadLetterStore } from './dead-letters.ts';
 import { createFleet } from './devices/index.ts';
 import type { OnBrokenRule } from './driver-policies.ts';
@@ -15,6 +16,7 @@ import { createHistoryReads } from './history/reads.ts';
 import { createUnpackedReads } from './history/unpacked.ts';
 import { createHistoryWrites } from './history/writes.ts';
 import { createLateArrivals } from './late-arrivals.ts';
+import { createCorrectedLatest } from './latest/corrected.ts';
 import { LastSeenWrites, LatestWrites } from './latest/writes.ts';
 import { createSampleReads } from './measurements/reads.ts';
 import { PartitionWatch, SampleWrites } from './measurements/writes.ts';
@@ -176,6 +178,7 @@ export function createStore(deps: {
     },
     packLeases: createLeaseStore(reading, 'pack_lease'),
     devices: createRegistryStore(reading),
+    corrections: createCorrectionStore(reading),
     events: createEventStore(reading),
     retirement: createRetirementStore(reading),
     deadLetters: createDeadLetterStore({ reading, ingest }),
@@ -223,6 +226,7 @@ function createIngestWrites(
     // more function call per message.
     samples: samples.write.bind(samples),
     latest: latest.write.bind(latest) as LatestWrites['write'],
+    corrected: createCorrectedLatest(session),
     lastSeen: lastSeen.note.bind(lastSeen),
     observeBlocks: samples.observeBlocks.bind(samples),
     registry: createRegistryStore(session),

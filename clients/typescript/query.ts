@@ -1,4 +1,4 @@
-/** Prints the warmest hour of each device. Run `npm run types` and `npm run build` first. */
+/** Prints the warmest hour of each device: `npm start`. */
 import createClient from 'openapi-fetch';
 import type { paths } from './millrace.js';
 

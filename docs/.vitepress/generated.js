@@ -4,7 +4,7 @@ import { CONTRACTS, SETTINGS_GROUPS } from '../../api/features/index.ts';
 import { openApiDocument } from '../../api/http/contract/openapi.ts';
 import { ERRORS } from '../../common/errors.ts';
 import { settingsTables } from '../../common/settings/documents.ts';
-import { markdownTable, partitionsTable, tablesTable } from './size-tables.ts';
+import { constantsTable, markdownTable, partitionsTable, tablesTable } from './size-tables.ts';
 
 /** @import { ErrorEntry } from '../../common/errors.ts' */
 /** @typedef {{ summary: string, parameters?: Array<{ in: string, name: string }> }} Operation */
@@ -25,6 +25,7 @@ export const GENERATED = {
   peers: () => figures('peers'),
   'table-sizes': () => `${tablesTable()}\n`,
   'partition-sizes': () => `${partitionsTable()}\n`,
+  'sizing-constants': () => `${constantsTable()}\n`,
 };
 
 /** Writes the parts to where the pages include them. */

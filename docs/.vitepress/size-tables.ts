@@ -1,4 +1,5 @@
 import { bytesText, countText, type Fleet, partitionsOf, tablesOf } from '../../schema/sizes.ts';
+import { CONSTANTS } from '../../tools/sizing/formula.ts';
 
 /** The first column is left-aligned. All other columns hold figures and are right-aligned. */
 export function markdownTable(head: string[], rows: string[][]): string {
@@ -55,3 +56,14 @@ export const partitionsTable = (): string =>
       ];
     }),
   );
+
+/** @returns the constants of `npm run size` with their sources, in Markdown */
+export const constantsTable = (): string =>
+  [
+    '| constant | values | source |',
+    '| --- | --- | --- |',
+    ...Object.values(CONSTANTS).map(({ label, values, source }) => {
+      const cell = Object.entries(values).map(([name, value]) => `${name} ${value}`);
+      return `| ${label} | ${cell.join(', ')} | ${source} |`;
+    }),
+  ].join('\n');

@@ -2,7 +2,7 @@
 import itertools, struct, zlib
 
 def read_samples(bucket_ms, blob):
-    """Returns the samples of one row of history: a list of (epoch ms, value), oldest first."""
+    """Returns the samples of one row of history: a list of (epoch ms, value), oldest first. merge_rows also reads corrections."""
     readers = {b"\x01": read_arrays, b"\x02": read_hour}
     if blob[:1] not in readers:
         raise ValueError(f"version {blob[:1].hex()} is not known")
@@ -10,6 +10,42 @@ def read_samples(bucket_ms, blob):
     if times[0] < 0 or times[-1] >= 3_600_000 or any(a >= b for a, b in zip(times, times[1:])):
         raise ValueError("times must ascend and lie within the hour")
     return [(bucket_ms + time, value) for time, value in zip(times, values)]
+
+def read_revision(bucket_ms, blob):
+    """Returns a row of history in any version: its revision (epoch µs; 0: no correction), the revision that it undoes (0: none),
+    its spans (epoch ms) and its samples."""
+    if blob[:1] == b"\x06" and len(blob) == 17:
+        at, undoes = struct.unpack_from("<QQ", blob, 1)
+        if not 0 < undoes < at < 2**53:
+            raise ValueError("not an undo")
+        return at, undoes, [], []
+    if blob[:1] != b"\x05":
+        return 0, 0, [], read_samples(bucket_ms, blob)
+    if len(blob) < 13:
+        raise ValueError("a revision is cut short")
+    at, n = struct.unpack_from("<QI", blob, 1)
+    end = 13 + 8 * n
+    if not 0 < at < 2**53 or end > len(blob) or n == 0 and end == len(blob):
+        raise ValueError("not a revision")
+    bounds = struct.unpack_from(f"<{2 * n}I", blob, 13)
+    spans = list(zip(bounds[::2], bounds[1::2]))
+    if any(a >= b for a, b in spans) or any(b > c for b, c in zip(bounds[1::2], bounds[2::2])) or bounds[-1:] > (3_600_000,):
+        raise ValueError("spans must ascend and lie within the hour")
+    samples = read_samples(bucket_ms, blob[end:]) if end < len(blob) else []
+    return at, 0, [(bucket_ms + a, bucket_ms + b) for a, b in spans], samples
+
+def merge_rows(bucket_ms, blobs):
+    """Returns the samples of all rows of history of one hour, after corrections: a list of (epoch ms, value), oldest first."""
+    rows, undone, best = [read_revision(bucket_ms, blob) for blob in blobs], set(), {}
+    for at, undoes, _, _ in sorted(rows, key=lambda row: -row[0]):
+        if undoes and at not in undone:
+            undone.add(undoes)
+    rows = [row for row in rows if row[0] not in undone]
+    for at, _, _, samples in rows:
+        for time, value in samples:
+            best[time] = max(best.get(time, (0, b"", None)), (at, struct.pack(">d", value), value), key=lambda one: one[:2])
+    removed = lambda time: max([at for at, _, spans, _ in rows if any(a <= time < b for a, b in spans)], default=0)
+    return [(time, value) for time, (at, _, value) in sorted(best.items()) if at >= removed(time)]
 
 def read_block(bucket_ms, blob):
     """Returns the samples of one row of message: a dict from sensor id (16 bytes) to a list of (epoch ms, value)."""

@@ -9,8 +9,12 @@ export interface HourStatistics {
   last: number;
 }
 
-/** @param values of all samples of an hour, in order of time; at least one value */
+/** Of an hour whose samples were all removed. Readers skip it. */
+const NO_SAMPLES: HourStatistics = { count: 0, min: 0, max: 0, sum: 0, first: 0, last: 0 };
+
+/** @param values of all samples of an hour, in order of time */
 export function hourStatisticsOf(values: Numbers): HourStatistics {
+  if (values.length === 0) return NO_SAMPLES;
   const { count, min, max, last } = statisticsOf(values, 0, values.length);
   return { count, min, max, sum: sumOf(values), first: values[0] as number, last };
 }

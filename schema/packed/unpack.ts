@@ -4,17 +4,30 @@ import { HOUR_VERSION } from './hour/encode-hour.ts';
 import { unpackValues } from './hour/forms.ts';
 import { unpackTimes } from './hour/times.ts';
 import { ARRAYS_VERSION, unpackArrays } from './pack.ts';
+import { REVISION_VERSION, readRevision, readUndo, UNDO_VERSION } from './revision.ts';
+import type { Revision } from './series.ts';
+
+type Unpacked = { times: Float64Array; values: Float64Array };
 
 /**
- * Reads versions 1 and 2.
+ * Reads versions 1, 2, 5 and 6. Versions 5 and 6 have a revision, and may have no samples.
  * @throws {RangeError} when the blob contains no packed samples of one hour. Even a damaged blob never takes more
  *   memory than the largest valid hour
  */
-export function unpackSamples(
-  bucket: number,
-  blob: Uint8Array,
-): { times: Float64Array; values: Float64Array } {
+export function unpackSamples(bucket: number, blob: Uint8Array): Unpacked & { revision?: Revision } {
   if (blob.length === 0) throw new RangeError('packed samples are empty: not even a version byte is there');
+  if (blob[0] === REVISION_VERSION) return unpackRevision(bucket, blob);
+  return blob[0] === UNDO_VERSION ? { ...noSamples(), revision: readUndo(blob) } : unpackPlain(bucket, blob);
+}
+
+const noSamples = (): Unpacked => ({ times: new Float64Array(), values: new Float64Array() });
+
+function unpackRevision(bucket: number, blob: Uint8Array) {
+  const { revision, samples } = readRevision(bucket, blob);
+  return { ...(samples.length > 0 ? unpackPlain(bucket, samples) : noSamples()), revision };
+}
+
+function unpackPlain(bucket: number, blob: Uint8Array): Unpacked {
   const { offsets, values } = readerOf(Number(blob[0]))(blob.subarray(1));
   if (offsets.length === 0) throw new RangeError('there are no packed samples in it');
   return { times: timesOf(bucket, offsets), values };
@@ -24,7 +37,7 @@ function readerOf(version: number) {
   if (version === ARRAYS_VERSION) return unpackArrays;
   if (version === HOUR_VERSION) return unpackHour;
   throw new RangeError(
-    `packed samples are of version ${version}; this process knows versions ${ARRAYS_VERSION} and ${HOUR_VERSION}`,
+    `packed samples are of version ${version}; this process knows versions ${ARRAYS_VERSION}, ${HOUR_VERSION}, ${REVISION_VERSION} and ${UNDO_VERSION}`,
   );
 }
 

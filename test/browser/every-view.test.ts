@@ -21,7 +21,6 @@ const VIEWS = [
   ['devices', '/?show=devices'],
   ['a device', '/devices/collar-1'],
   ['a sensor', '/devices/collar-1/sensors/ambient'],
-  ['the pipeline', '/pipeline'],
   ['a device that does not exist', '/devices/nobody'],
   ['an unknown address', '/nowhere'],
 ];
@@ -227,17 +226,17 @@ test.each(REASONS)(
   'Dashboard view: its JavaScript module cannot be loaded, %s: the cause is shown, and Try again loads the view',
   async (_, answer, title) => {
     const { page } = dashboard;
-    const paths = ['**/assets/pipeline-*.js', '**/healthz'];
-    await page.route('**/assets/pipeline-*.js', (route) => route.abort());
+    const paths = ['**/assets/sensor-*.js', '**/healthz'];
+    await page.route('**/assets/sensor-*.js', (route) => route.abort());
     await page.route('**/healthz', answer);
     dashboard.expectComplaints(/net::ERR_FAILED|status of 502/);
     dashboard.expectComplaints(new RegExp(`^Problem: ${title}`));
     await openView('/');
-    await page.getByRole('link', { name: 'Pipeline' }).first().click();
+    await dashboard.rows().first().locator('a.row-link').click();
     await page.getByRole('alert').getByText(title).waitFor();
     for (const path of paths) await page.unroute(path);
     await page.getByRole('button', { name: 'Try again' }).click();
-    await page.getByRole('heading', { name: 'Pipeline' }).first().waitFor({ state: 'attached' });
+    await page.getByLabel('Chart', { exact: true }).waitFor();
   },
 );
 
@@ -247,15 +246,15 @@ test('Dashboard view: its JavaScript module loads slowly: the note Loading this 
   const held = new Promise((resolve) => {
     goOn = () => resolve(undefined);
   });
-  await page.route('**/assets/pipeline-*.js', async (route) => {
+  await page.route('**/assets/sensor-*.js', async (route) => {
     await held;
     await route.continue();
   });
   await openView('/');
-  await page.getByRole('link', { name: 'Pipeline' }).first().click();
+  await dashboard.rows().first().locator('a.row-link').click();
   await page.getByRole('status').getByText('Loading this view').waitFor();
   goOn();
-  await page.getByRole('heading', { name: 'Pipeline' }).first().waitFor({ state: 'attached' });
+  await page.getByLabel('Chart', { exact: true }).waitFor();
 });
 
 test.each([

@@ -1,6 +1,6 @@
 import { describe, test } from '@jest/globals';
 import type { Locator } from 'playwright-core';
-import { DEVICES, publishNewSamples, publishSmallFleet } from '../support/simulator/small-fleet.ts';
+import { DEVICES, publishSmallFleet } from '../support/simulator/small-fleet.ts';
 import { until } from '../support/until.ts';
 import { useDashboard } from '../support/web/dashboard.ts';
 
@@ -44,24 +44,4 @@ describe('Sensor', () => {
       /Highest\s*155\.5/.test(await textOf(dashboard.page.getByLabel('Statistics of what is shown'))),
     );
   });
-
-  test('Sensor page: unknown sensor: a message holds the sensor name and a link to the device; the connection is live', async () => {
-    dashboard.expectComplaints(/status of 404/);
-    await dashboard.visit('/devices/collar-4/sensors/wing');
-    await dashboard.page.getByRole('alert').getByText('“wing”').waitFor();
-    await dashboard.page.locator('.connection', { hasText: 'Live' }).waitFor();
-    await dashboard.page.getByRole('link', { name: 'To the device' }).click();
-    await dashboard.page.getByRole('heading', { name: 'collar-4', level: 1 }).waitFor();
-  });
-});
-
-test('Sensor page: the user chooses UTC: the sample table shows times in UTC', async () => {
-  await publishNewSamples(dashboard);
-  await dashboard.open({ timezoneId: 'Asia/Kolkata' });
-  await dashboard.visit('/devices/collar-1/sensors/ambient');
-  const head = dashboard.page.locator('table.samples thead');
-  await head.getByText('UTC+5:30').waitFor();
-  await dashboard.openDisplayMenu();
-  await dashboard.page.getByRole('radio', { name: 'UTC', exact: true }).check({ force: true });
-  await head.getByText(/UTC$/).waitFor();
 });

@@ -42,14 +42,6 @@ const hide = (page: Page, isHidden: boolean) =>
 const withoutWorkers = () =>
   dashboard.page.context().addInitScript(() => void Reflect.deleteProperty(globalThis, 'SharedWorker'));
 
-/** The page has no locks either, as at an address without TLS that is not this machine. */
-async function withoutLocks() {
-  await withoutWorkers();
-  await dashboard.page
-    .context()
-    .addInitScript(() => void Reflect.deleteProperty(Navigator.prototype, 'locks'));
-}
-
 test('Dashboard: twenty tabs of one browser: all share one event stream, and each shows its values live', async () => {
   const pages = await openTabs(20, (index) => dashboard.system.httpUrl + VIEWS[index % VIEWS.length]);
   await untilStreams(dashboard.system, 1);
@@ -83,37 +75,6 @@ test.each([
     await untilStreams(dashboard.system, 1);
   },
 );
-
-test('Dashboard: neither shared workers nor locks: each shown tab has a stream of its own', async () => {
-  await withoutLocks();
-  const [first, second] = (await openTabs(2, (index) => dashboard.system.httpUrl + VIEWS[index])) as [
-    Page,
-    Page,
-  ];
-  await untilStreams(dashboard.system, 2);
-  await hide(first, true);
-  await untilStreams(dashboard.system, 1);
-  await measure(654);
-  await untilShown(second, 654);
-});
-
-test('Dashboard: the script of the shared worker is gone after an upgrade: the page still shows values live', async () => {
-  const { page } = dashboard;
-  dashboard.expectComplaints(/status of 404|worker/i);
-  await page.addInitScript(() => {
-    const Original = SharedWorker;
-    Object.assign(globalThis, {
-      SharedWorker: class extends Original {
-        constructor(url: string, options: WorkerOptions) {
-          super(url.replace('worker-', 'gone-'), options);
-        }
-      },
-    });
-  });
-  await openTabs(1, () => `${dashboard.system.httpUrl}/devices/boiler`);
-  await measure(765);
-  await untilShown(page, 765);
-});
 
 test('Dashboard: the connection of several tabs is lost: each shows Reconnecting and a red line, then every missed value', async () => {
   const gate = await startGate(dashboard.system.httpUrl);

@@ -2,7 +2,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { connect } from '../../api/store/connect.ts';
 import { migrateDatabase } from '../../api/store/setup/index.ts';
 import { readSettings } from '../../common/settings/index.ts';
 import type { Cluster } from '../../infra/engine/cluster.ts';
@@ -21,7 +20,6 @@ import { createDeliveryRecord, noteLostMessage } from './kit/deliveries.ts';
 import { cuts, databaseFaults, killWorker, restartMosquitto } from './kit/faults.ts';
 import { startFleet } from './kit/fleet.ts';
 import { createJudge, type Judge } from './kit/judge.ts';
-import { publishThroughKill } from './kit/merged.ts';
 import { createProgress } from './kit/progress.ts';
 import { sentByPartition } from './kit/sent.ts';
 import { createWorker, type Worker } from './kit/worker.ts';
@@ -125,26 +123,6 @@ async function expectNothingLost(ledger: string, workers: Worker[]) {
 }
 
 test(
-  'Cassandra driver: CQL_CONTACT_POINTS names one of three nodes: the driver connects to all three nodes',
-  async () => {
-    const { cql } = readSettings(
-      { ...installation, CQL_CONTACT_POINTS: String(cluster.contactPoints[2]) },
-      { envFile: '' },
-    );
-    const client = await connect(cql, { applicationName: 'test' });
-    afterwards(() => client.shutdown());
-    const addresses = () =>
-      client
-        .getState()
-        .getConnectedHosts()
-        .map(({ address }) => address);
-    await until(() => addresses().length === 3, { what: 'connections to three nodes' });
-    expect(addresses().sort()).toEqual(cluster.contactPoints);
-  },
-  TIMEOUT_MS,
-);
-
-test(
   'Cassandra driver: keyspace with one replica of each partition: every request goes to the node that has the partition',
   async () => {
     const devices = Array.from({ length: 30 }, (_, index) => `device-${index}`);
@@ -156,22 +134,6 @@ test(
     const written = sent.filter(({ cql }) => cql.startsWith('INSERT INTO message'));
     expect(written.length).toBeGreaterThanOrEqual(devices.length);
     report(`${sent.length} requests went to the node that has their partition`);
-  },
-  TIMEOUT_MS,
-);
-
-test(
-  'Merged writes: two replicas of each partition, a node is killed: every acknowledged sample is stored',
-  async () => {
-    // The test passes with one copy and with three copies too, but takes a minute each. The tests below use three copies.
-    const copies = 2;
-    const { expected, found, partitions } = await publishThroughKill(cluster, { copies, afterwards });
-    expect([...found].filter(([, values]) => values.join() !== expected.join())).toEqual([]);
-    expect(partitions).toBeGreaterThan(1);
-    expect(partitions).toBeLessThanOrEqual(10);
-    report(
-      `${copies} copies: all samples of ${found.size} devices are stored, ${partitions} partitions a request`,
-    );
   },
   TIMEOUT_MS,
 );

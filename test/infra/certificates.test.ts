@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -101,16 +101,6 @@ test.each(['a b', '', 'localhost,', '-x', 'a/b', 'a\nsubjectAltName = DNS:b', '1
     await expect(make('none', { hosts })).rejects.toMatchObject({ code: 'usage' });
   },
 );
-
-test('npm run certificates: a certificate is written: the output names the written files and the settings that use the files', () => {
-  const out = join(folder, 'command');
-  const output = execFileSync(process.execPath, [SCRIPT, '--host', 'localhost', '--out', out], {
-    encoding: 'utf8',
-  });
-  expect(output).toContain(`written  ${join(out, 'server.key')}`);
-  expect(output).toContain('For localhost. ');
-  expect(output).toMatch(/HTTP_TLS_CERT=\S+server\.pem HTTP_TLS_KEY=\S+server\.key/);
-});
 
 test('npm run certificates: no --out, and DATA_DIR does not exist: creates a DATA_DIR that --fresh may empty', async () => {
   const dataDir = join(folder, 'first');

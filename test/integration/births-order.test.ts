@@ -60,60 +60,6 @@ test.each([
   },
 );
 
-test('Device birth: an earlier birth is delivered again after the newest: the device keeps the name and site of the newest birth', async () => {
-  const session = Date.now() - 60 * SECOND_MS;
-  const attributesOf = (word: string) => ({
-    name: word,
-    site: word,
-    sensors: [{ sensor_id: 't', name: word, type: word, unit: word, interval_ms: word.length }],
-  });
-  const late = attributesOf('Xx');
-  await birth('unchanged', { session: session + 10 * SECOND_MS, ...late });
-  // The clock of the device was set back.
-  await birth('unchanged', { session, ...attributesOf('Y') });
-  const before = [await system.get('/devices/unchanged'), await latest('unchanged')];
-  late.sensors.push({ sensor_id: 'forgotten', name: 'Xx', type: 'Xx', unit: 'Xx', interval_ms: 2 });
-  const again = JSON.stringify({ session: session + 10 * SECOND_MS, ...late });
-  await client.publish('iot/v1/unchanged/birth', again, { dup: true });
-
-  const sensors = await latest('unchanged');
-  expect(sensors).toHaveLength(2);
-  expect(sensors).toEqual(expect.arrayContaining(before[1] as unknown[]));
-  // No other birth had this sensor. The repeated birth registers it, with the current attributes of the device.
-  expect(sensors).toEqual(
-    expect.arrayContaining([expect.objectContaining({ device: 'Y', site: 'Y', name: 'Xx', type: 'Xx' })]),
-  );
-  const { name, site } = await system.get('/devices/unchanged');
-  expect({ name, site }).toEqual({ name: 'Y', site: 'Y' });
-});
-
-test('Device birth: sensor was registered by a measurement: the sensor has the name and site of the newest birth', async () => {
-  const session = Date.now() - 60 * SECOND_MS;
-  const attributesOf = (word: string) => ({
-    name: word,
-    site: word,
-    sensors: [{ sensor_id: 't', name: word }],
-  });
-  await birth('untyped', { session, name: 'First' });
-  await measure('untyped', 't');
-  // The words go backwards in the alphabet, because for equal write timestamps the database keeps the greater word.
-  for (const [index, word] of ['Third', 'Second', 'Last'].entries()) {
-    await birth('untyped', { session: session + index + 1, ...attributesOf(word) });
-    expect(await latest('untyped')).toEqual([
-      expect.objectContaining({ device: word, site: word, name: word, type: null, value: 1 }),
-    ]);
-  }
-});
-
-test('Device birth: two births have the same session number: /devices and /latest show the same device name', async () => {
-  const session = Date.now() - 60 * SECOND_MS;
-  await birth('twice', { session, name: 'B' });
-  await birth('twice', { session, name: 'A' });
-  await measure('twice', 't');
-  const { name } = await system.get('/devices/twice');
-  expect(await latest('twice')).toEqual([expect.objectContaining({ device: name })]);
-});
-
 test('Device birth: two processes receive the births of one device in different orders: the name of the newest birth is stored', async () => {
   const settings = { CQL_KEYSPACE: system.config.cql.keyspace };
   const other = await startTestSystem({ settings });

@@ -50,31 +50,6 @@ test('Device birth: 20 measurements are sent at the same moment: the sensor has 
   expect(sensors).toEqual([expect.objectContaining({ name: 't', type: 'Temperature' })]);
 });
 
-test('Device birth: a birth with a later session changes names, type and site: /latest finds the sensors by the new values only', async () => {
-  const session = Date.now() - 1000;
-  const sensors = [{ sensor_id: 'a', type: 'Old' }, { sensor_id: 'b' }];
-  await birth('moving', { session, name: 'Before', site: 'Here', sensors });
-  await birth('moving', {
-    session: session + 1,
-    name: 'After',
-    site: 'There',
-    sensors: [{ sensor_id: 'a', name: 'renamed', type: 'New', unit: 'V' }],
-  });
-  const found = await system.all('/latest?device=moving');
-  expect(found).toHaveLength(2);
-  expect(found).toEqual(
-    expect.arrayContaining([
-      expect.objectContaining({ device: 'After', name: 'renamed', type: 'New', unit: 'V', site: 'There' }),
-      expect.objectContaining({ device: 'After', name: 'b', site: 'There' }),
-    ]),
-  );
-  expect(await system.all('/latest?site=There')).toHaveLength(2);
-  expect(await system.all('/latest?site=Here')).toEqual([]);
-  expect(await system.all('/latest?type=New')).toHaveLength(1);
-  expect(await system.all('/latest?type=Old')).toEqual([]);
-  expect(await system.all('/latest?name=renam')).toHaveLength(1);
-});
-
 test('Device birth: the same birth is repeated: nothing is written to the database, also after a restart', async () => {
   const content = {
     session: Date.now(),
@@ -101,11 +76,4 @@ test('Device birth: the same birth is repeated: nothing is written to the databa
   } finally {
     await other.halt();
   }
-});
-
-test('Device birth: session number is in the future, missing or too small: the birth that arrived last names the device', async () => {
-  await birth('ahead', { session: Date.now() + 86_400_000, name: 'First' });
-  await birth('ahead', { name: 'Second' });
-  await birth('ahead', { session: 7, name: 'Third' });
-  expect((await system.get('/devices/ahead')).name).toBe('Third');
 });

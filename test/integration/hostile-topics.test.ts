@@ -51,20 +51,6 @@ test('MQTT message: topic is unknown: acknowledged, dropped and counted; no clie
   await listener.endAsync(true);
 });
 
-test.each([
-  ['no name', ''],
-  ['a control character', 'a\u0007b'],
-  ['129 bytes', `${'x'.repeat(127)}é`],
-])(
-  'MQTT topic: device with %s: measurement becomes a dead letter with the code bad_id',
-  async (_, device) => {
-    await client.publish(`iot/v1/${device}/measurements`, measurement(1));
-    const [deadLetter] = await readDeadLetters(system, device);
-    expect(deadLetter?.codes).toEqual({ bad_id: 1 });
-    expect(client.closed()).toBe(0);
-  },
-);
-
 test('MQTT topic: device name with spaces, emoji or 128 characters: its measurement is stored', async () => {
   for (const device of ['x'.repeat(128), 'Öfen & Co', '$', '..', '%2F', '🌡', 'NULL', '__proto__']) {
     await client.publish(`iot/v1/${device}/measurements`, measurement(3));

@@ -1,31 +1,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { MqttClient } from 'mqtt';
-import mqtt from 'mqtt';
+import { openReader } from '../support/live-reader.ts';
 import { connectDevice, type Device } from '../support/mqtt/device.ts';
 import { startMosquitto } from '../support/mqtt/mosquitto.ts';
 import { startTestSystem, type TestSystem } from '../support/system/index.ts';
 import { until } from '../support/until.ts';
 
-interface Item {
-  device_id: string;
-  device: string;
-  value: number;
-}
-
 const start = Date.now() - 600_000;
 let now = start;
-
-type Received = { topic: string; items: Item[]; retain: boolean };
-
-async function openReader(url: string, onOpen: (client: MqttClient) => void) {
-  const client = await mqtt.connectAsync(url, { protocolVersion: 5 });
-  onOpen(client);
-  const received: Received[] = [];
-  client.on('message', (topic, payload, { retain }) =>
-    received.push({ topic, items: JSON.parse(String(payload)), retain }),
-  );
-  return { client, received };
-}
 
 describe('Live topics by name, embedded broker', () => {
   let system: TestSystem;

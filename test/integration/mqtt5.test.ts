@@ -61,14 +61,6 @@ async function latest(name: string): Promise<Record<string, number>> {
   return Object.fromEntries(items.map((item: Record<string, unknown>) => [item.name, item.value]));
 }
 
-test('MQTT 5 client MQTT.js: publishes a measurement: it is stored when it is acknowledged', async () => {
-  expect(await publish('iot/v1/desk/measurements', '{"sensor_id": "t", "value": 21.5}')).toEqual([
-    0,
-    undefined,
-  ]);
-  expect(await latest('desk')).toEqual({ t: 21.5 });
-});
-
 test('MQTT 5 client mosquitto_pub: a valid measurement is stored; for an invalid one it prints Payload format invalid', async () => {
   const topic = ['-t', 'iot/v1/bench/measurements'];
   expect(await mosquittoPub(...topic, '-m', '{"sensor_id": "t", "value": 4}')).toEqual({
@@ -100,16 +92,6 @@ test('MQTT 5 client: publishes with QoS 1 on a topic of another device: PUBACK 0
   ]);
   expect(await latest('bench')).toEqual({ t: 4 });
   expect(device.connected).toBe(true);
-});
-
-test('MQTT 5 client: publishes with QoS 0 on a topic of another device: DISCONNECT 0x87, because QoS 0 has no acknowledgement', async () => {
-  const lamp = await connect('lamp', await issue('lamp'));
-  const code: Promise<number | undefined> = new Promise((resolve) =>
-    lamp.on('disconnect', ({ reasonCode }) => resolve(reasonCode)),
-  );
-  lamp.publish('iot/v1/bench/measurements', '{"sensor_id": "t", "value": 666}');
-  expect(await code).toBe(0x87);
-  await lamp.endAsync(true);
 });
 
 test('MQTT 5 client: connects with a wrong password: CONNACK 0x87', async () => {

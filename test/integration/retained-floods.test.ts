@@ -1,14 +1,10 @@
 import { Writable } from 'node:stream';
 import { beforeEach, expect, test } from '@jest/globals';
 import pino from 'pino';
-import { Accounts } from '../../api/access/accounts.ts';
-import { ByteBudget } from '../../api/ingest/admission/byte-budget.ts';
-import { type Broker, createBroker } from '../../api/mqtt/embedded/index.ts';
-import { createMetrics } from '../../api/observability/metrics.ts';
-import { readSettings } from '../../common/settings/index.ts';
-import { topicContract } from '../../schema/topics.ts';
+import type { Broker } from '../../api/mqtt/embedded/index.ts';
 import { useCleanUps } from '../support/clean-ups.ts';
 import { connectRaw, type RawClient } from '../support/mqtt/raw-client.ts';
+import { startBrokerAlone } from '../support/mqtt-broker.ts';
 import { until } from '../support/until.ts';
 
 const FLOOD = 2000;
@@ -29,20 +25,10 @@ beforeEach(async () => {
       done();
     },
   });
-  const { mqtt } = readSettings({ MQTT_PORT: '0' }, { envFile: '' });
-  broker = createBroker({
-    mqtt,
-    accounts: new Accounts(mqtt),
-    topics: { presence: null, readRules: [], contract: topicContract([]) },
+  ({ broker } = await startBrokerAlone(afterwards, {
     maxMessageBytes: 4096,
-    handleMessage: async () => 'accepted',
-    room: new ByteBudget(1024 * 1024),
-    clock: Date.now,
     logger: pino({ level: 'debug' }, log),
-    metrics: createMetrics({ version: 'test', role: 'all' }),
-  });
-  await broker.start();
-  afterwards(() => broker.stop());
+  }));
   port = broker.port;
 });
 

@@ -65,19 +65,6 @@ test('Database rows of a device hour: device grows beyond 64 and 128 sensors: ev
   expect(await secondsOf('growing', selected, hour)).toEqual(expected);
 });
 
-test('Database rows of a device hour: 200 sensors in several partition parts: each sensor is packed once', async () => {
-  const hour = packed.newHour();
-  const sensors = names(200);
-  // The first message registers the sensors, and is written into as many parts as the sensors need at that time.
-  await send('steady', sensors, hour);
-  await send('steady', sensors, hour + 1000);
-  packed.clock.now = closingOf(hour);
-  const packer = packed.packer();
-  await packer.packDue();
-  expect(packer.counts.hours).toBe(200);
-  expect(packer.counts.samples).toBe(400);
-});
-
 test('Device with 8,500 sensors: one message with an instant for each: acknowledged and stored; another device of its group is acknowledged within 2 s meanwhile', async () => {
   const hour = packed.newHour();
   const sensors = names(8500);

@@ -244,8 +244,8 @@ export const MUST_DIE: Known[] = [
   },
   {
     file: 'api/history/packing/passes.ts',
-    before: 'series, readFrom, found.unreadable);\n        packed.add(id);',
-    after: 'series, await clock.now(), found.unreadable);\n        packed.add(id);',
+    before: 'series, readFrom, found.unreadable))\n          written.push(sensor);',
+    after: 'series, await clock.now(), found.unreadable))\n          written.push(sensor);',
     test: 'test/unit/history/packer.test.ts',
   },
   {

@@ -1,5 +1,4 @@
-import { deflateSync, gzipSync } from 'node:zlib';
-import { parquetWriteBuffer } from 'hyparquet-writer';
+import { gzipSync } from 'node:zlib';
 
 /** Inputs of few bytes that expand or cost CPU time, for every format that devices and clients may send. */
 
@@ -96,21 +95,6 @@ export const SPARKPLUG_INPUTS: Array<[name: string, payload: Buffer]> = [
   ['groups in groups', repeated([0x13])],
 ];
 
-export function constantRows(rows: number): Uint8Array<ArrayBuffer> {
-  const column = (value: unknown) => new Array(rows).fill(value);
-  return new Uint8Array(
-    parquetWriteBuffer({
-      rowGroupSize: [rows],
-      columnData: [
-        { name: 'ts', data: column(NOW), type: 'DOUBLE' },
-        { name: 'device', data: column('bomb'), type: 'STRING' },
-        { name: 'sensor', data: column('s'), type: 'STRING' },
-        { name: 'value', data: column(1.5), type: 'DOUBLE' },
-      ],
-    }),
-  );
-}
-
 /** Patterns of PromQL. */
 const PATTERNS = [
   ['classes without regard to case', `x{device=~"(?i)${'\\\\p{L}'.repeat(2200)}"}`],
@@ -152,42 +136,4 @@ export const IMPORT_INPUTS: Array<[name: string, type: string, body: string | Ui
     ),
   ],
   ['NDJSON: one million empty objects', 'application/x-ndjson', '{}\n'.repeat(1_000_000)],
-];
-
-/** Bodies of measurements and of line protocol, by their content coding. */
-export const BODY_INPUTS: Array<
-  [name: string, path: string, headers: Record<string, string>, body: Uint8Array<ArrayBuffer>]
-> = [
-  [
-    'gzip of 200 MiB as JSON',
-    '/api/v1/measurements?device=d',
-    { 'content-type': 'application/json', 'content-encoding': 'gzip' },
-    new Uint8Array(gzipSync(Buffer.alloc(200 * MIB, ' '))),
-  ],
-  [
-    'gzip of 200 MiB as line protocol',
-    '/api/v2/write',
-    { 'content-type': 'text/plain', 'content-encoding': 'gzip' },
-    new Uint8Array(gzipSync(Buffer.alloc(200 * MIB))),
-  ],
-  [
-    'deflate of 80 MB of lines',
-    '/api/v2/write',
-    { 'content-type': 'text/plain', 'content-encoding': 'deflate' },
-    new Uint8Array(deflateSync(Buffer.from('m,device=d f=1 1\n'.repeat(5_000_000)))),
-  ],
-  [
-    'line protocol with 90,000 tags',
-    '/api/v2/write',
-    { 'content-type': 'text/plain' },
-    new Uint8Array(Buffer.from(`m${',t=\\,\\ '.repeat(90_000)} f=1 1\n`)),
-  ],
-  [
-    'line protocol with 60,000 fields',
-    '/api/v2/write',
-    { 'content-type': 'text/plain' },
-    new Uint8Array(
-      Buffer.from(`m,device=d ${Array.from({ length: 60_000 }, (_, i) => `f${i}=1`).join()} 1\n`),
-    ),
-  ],
 ];

@@ -1,6 +1,5 @@
 import { expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { steadyPort } from '../../infra/engine/ports.ts';
 import { send } from '../support/http/index.ts';
 import { type ApiProcess, startCommand } from '../support/processes/api-process.ts';
 import { useInstallation } from '../support/processes/installation.ts';
@@ -122,31 +121,4 @@ test('Ingest --drain: SIGTERM before all messages are stored: exit code 1, and t
   });
   expect(output).toContain('Stopped before the end: the broker keeps the session of ingest-3.');
   expect(await hasSession('ingest-3')).toBe(true);
-});
-
-test('Ingest --drain: a running process uses the MQTT session: the running process ends with exit code 64', async () => {
-  const running = await start('ingest-4');
-  const draining = drain({ MQTT_CLIENT_ID: 'ingest-4' });
-  expect((await running.ended).code).toBe(64);
-  expect((await draining.ended).code).toBe(0);
-  expect(await hasSession('ingest-4')).toBe(false);
-});
-
-test.each([
-  ['MQTT_URL is not set', { MQTT_URL: '' }, 78, 'MQTT_URL must be set for --drain'],
-  ['no broker listens at MQTT_URL', { MQTT_URL: 'mqtt://localhost:PORT' }, 72, 'ECONNREFUSED'],
-])('Ingest --drain: %s: the output is one line with the cause', async (_, { MQTT_URL }, code, sentence) => {
-  const url = MQTT_URL.replace('PORT', String(await steadyPort()));
-  const ended = await drain({ MQTT_URL: url, LOG_LEVEL: 'error' }).ended;
-  expect(ended).toMatchObject({ code, output: expect.stringContaining(sentence) });
-  expect(ended.output.trim().split('\n')).toHaveLength(1);
-});
-
-test('Start with --or-none but without --drain: exit code 2, and the error names --drain', async () => {
-  const command = startCommand('api/index.ts', {}, ['--or-none']);
-  installation.afterwards(() => command.kill());
-  expect(await command.ended).toMatchObject({
-    code: 2,
-    output: expect.stringContaining('--or-none needs --drain'),
-  });
 });

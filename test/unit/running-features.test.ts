@@ -49,3 +49,14 @@ test('Features: one cannot be created: those before it are stopped, and the erro
     'The feature broken cannot be created: a defect',
   );
 });
+
+test('Features: one listens to packed hours: the packer of the process gets its listener, and no other', async () => {
+  const onPacked = async () => {};
+  const features = await start({}, { onPacked });
+  const listeners: unknown[] = [];
+  const parts = { events: {}, stream: {}, accounts: {} } as never as Parameters<typeof features.listen>[0];
+  features.listen({ ...parts, packing: { onPacked: (listener) => void listeners.push(listener) } });
+  expect(listeners).toEqual([onPacked]);
+  // A process with the role `http` does not pack.
+  features.listen({ ...parts, packing: null });
+});

@@ -11,7 +11,7 @@ const constant = <V extends Record<string, number>>(label: string, values: V, so
   source,
 });
 
-/** The constants that docs/explanation/sizing.md shows. A test compares the first three with the benchmarks. */
+/** The constants that the manual shows. A test compares the first three with the benchmarks. */
 export const CONSTANTS = {
   ingest: constant('CPU of ingest, µs', { message: 91, sensor: 3.4, sample: 0.5 }),
   database: constant('CPU of the database, µs', { message: 109, sensor: 2.2, sample: 0.69 }),

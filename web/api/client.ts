@@ -7,16 +7,14 @@ import type {
   FleetInfo,
   LatestItem,
   Measurement,
+  Mqtt,
   Page,
-  Pipeline,
   Readiness,
   SensorInfo,
   Series,
-  StatsThen,
   UnwatchedTime,
 } from './types.ts';
 
-/** @returns the id or name, encoded as one segment of a path */
 export const segment = (id: string): string => encodeURIComponent(id);
 
 export const sensorPath = (device: string, sensor: string) =>
@@ -33,7 +31,6 @@ export class Client {
   readonly requests: ReturnType<typeof createRequests>;
   readonly #options: { fetch: typeof globalThis.fetch; limit?: Limit };
 
-  /** @param options `limit`: limit of the concurrent requests for series and samples */
   constructor(options: { fetch: typeof globalThis.fetch; limit?: Limit }) {
     this.requests = createRequests(options);
     this.#options = options;
@@ -85,11 +82,7 @@ export class Client {
     return this.requests.get(`${sensorPath(device, sensor)}/measurements`, query, signal);
   }
 
-  /**
-   * Reads all samples of a range: with one request as CSV, or page by page if the API has no files.
-   *
-   * @returns samples, oldest first; `ts`: their times in epoch ms
-   */
+  /** Reads all samples of a range, oldest first: with one request as CSV, or page by page if the API has no files. `ts`: epoch ms */
   async samples(device: string, sensor: string, query: Query, signal?: AbortSignal): Promise<Samples> {
     const all = { ...query, order: 'asc' };
     const path = `${sensorPath(device, sensor)}/measurements${toQuery(all)}`;
@@ -113,13 +106,8 @@ export class Client {
     );
   }
 
-  /** @returns pipeline statistics, one entry per second, the oldest first */
-  recentStats(signal?: AbortSignal): Promise<{ items: StatsThen[] }> {
-    return this.requests.get('/pipeline/recent', {}, signal);
-  }
-
-  pipeline(signal?: AbortSignal): Promise<Pipeline> {
-    return this.requests.get('/pipeline', {}, signal);
+  async ingest(signal?: AbortSignal): Promise<{ auto_register: boolean; mqtt: Mqtt | null }> {
+    return (await this.requests.get('/pipeline', {}, signal)).ingest;
   }
 
   submit(device: string, measurements: unknown): Promise<{ accepted: number }> {
@@ -131,10 +119,7 @@ export class Client {
   }
 }
 
-/**
- * @param text CSV with the columns `ts` and `value`
- * @returns the two columns; `ts`: times in epoch ms
- */
+/** @param text CSV with the columns `ts` and `value` */
 export function readCsv(text: string): Samples {
   const lines = text.split('\n').slice(1, -1);
   return {
@@ -156,10 +141,7 @@ export function createLimit(limit: number) {
   }
 
   return {
-    /**
-     * @param request sends the request; it is called as soon as fewer requests run than the limit allows
-     * @param signal if it aborts while the request waits, the request is never sent
-     */
+    /** @param signal if it aborts while the request waits, the request is never sent */
     async run<T>(request: () => Promise<T>, signal?: AbortSignal): Promise<T> {
       if (passing >= limit) await new Promise((go) => waiting.push(() => go(undefined)));
       else passing += 1;

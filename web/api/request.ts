@@ -3,7 +3,7 @@ export type Query = Record<string, string | number | null | undefined>;
 
 /** `type`: expected media type; `body`: content that is sent as JSON; `file`: content that is sent unchanged; `base`: start of the path */
 type RequestOptions = {
-  method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   type?: string;
   body?: unknown;
   file?: { type: string; content: Blob };
@@ -39,7 +39,6 @@ export function createRequests({ fetch }: { fetch: typeof globalThis.fetch }) {
     return response;
   }
 
-  /** @returns the answer, even if its status is an error */
   function request(
     path: string,
     signal?: AbortSignal,
@@ -114,7 +113,6 @@ export class Problem extends Error {
     this.status = status;
   }
 
-  /** True if the request may succeed when it is repeated later. */
   get isTemporary() {
     return this.status === 0 || this.status === 429 || this.status >= 500;
   }
@@ -131,13 +129,9 @@ export function nullIfMissing(error: unknown): null {
   throw error;
 }
 
-/**
- * The title of a problem and advice for the user. If the code is unknown, the advice is `detail` from the API, which describes
- * the error in the request.
- */
+/** If the code of a problem is unknown, the advice is `detail` from the API, which describes the error in the request. */
 export type ProblemWords = { title: string; advice: string };
 
-/** Titles and advice by error code of the API; see docs/reference/errors.md. */
 const WORDS: Record<string, ProblemWords> = {
   unreachable: {
     title: 'The API cannot be reached',
@@ -183,7 +177,6 @@ const WORDS: Record<string, ProblemWords> = {
   },
 };
 
-/** Returns title and advice for a request that is invalid because the page address is invalid. */
 const invalidAddress: (detail: string) => ProblemWords = (detail) => ({
   title: 'The address asks for something that the API does not accept',
   advice: detail,

@@ -8,7 +8,6 @@ export type LatestItem = Omit<schemas.JudgedItem, 'interval_ms'> & {
   label?: string | null;
 };
 export type Readiness = schemas.Readiness;
-export type Check = Readiness['checks'][string];
 export type SensorInfo = schemas.Sensor;
 export type DeviceInfo = schemas.DeviceWithSensors;
 export type DeviceItem = schemas.Device;
@@ -19,14 +18,8 @@ export type FleetInfo = schemas.Fleet;
 export type Measurement = schemas.Measurement;
 export type Series = schemas.Series;
 export type Delta = schemas.Delta;
-export type Stats = schemas.Stats;
-export type StatsThen = schemas.RecentStats['items'][number];
 export type StatsEvent = schemas.StatsEvent;
 export type ProcessHealth = StatsEvent['health'][number];
-export type Pipeline = schemas.Pipeline;
-export type ProcessInfo = Pipeline['processes'][number];
-export type Measurements = Pipeline['measurements'];
-export type StreamOut = NonNullable<Pipeline['stream_out']>;
-export type Mqtt = NonNullable<Pipeline['ingest']['mqtt']>;
+export type Mqtt = schemas.Mqtt;
 
 export type Page<T> = { items: T[]; next: string | null };

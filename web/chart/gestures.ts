@@ -48,7 +48,6 @@ export function listenForGestures(plot: HTMLElement, hands: GestureHandlers): ()
     grip();
   }
 
-  /** Stores for each pointer the time that is under it now. */
   function grip() {
     begun = current();
     for (const pointer of held.values()) pointer.ts = timeAt(pointer.x, begun);
@@ -106,13 +105,7 @@ export function listenForGestures(plot: HTMLElement, hands: GestureHandlers): ()
 
 const ordered = (a: number, b: number): Range => ({ from: Math.min(a, b), to: Math.max(a, b) });
 
-/**
- * Computes the window in which the time of each pointer stays under that pointer. Two pointers also scale the window.
- *
- * @param held position in pixels and time in epoch ms of each pressed pointer
- * @param width width of the plot in pixels
- * @param length length in ms of the window for one pointer
- */
+/** Returns the window in which the time of each pointer stays under that pointer. Two pointers also scale the window. */
 export function windowUnderPointers(held: { x: number; ts: number }[], width: number, length: number): Range {
   const [first = { x: 0, ts: 0 }, second] = held;
   const apart = second ? (second.ts - first.ts) / (second.x - first.x) : 0;
@@ -122,12 +115,7 @@ export function windowUnderPointers(held: { x: number; ts: number }[], width: nu
   return { from, to: from + width * msPerPixel };
 }
 
-/**
- * Computes the window after an event of the mouse wheel.
- *
- * @param at `x`: position of the mouse in pixels; `width`: width of the plot in pixels
- * @returns null: the event scrolls the page
- */
+/** @returns null: the event scrolls the page */
 function afterWheel(
   {
     deltaX,

@@ -11,18 +11,13 @@ import {
 } from '../format.ts';
 import { loneEntries } from './shape.ts';
 
-/**
- * Minimum distance of samples, in pixels, from which each sample gets a dot. A dot distinguishes a sample from the line between
- * samples.
- */
+/** Minimum distance of samples in pixels, from which each gets a dot, which distinguishes it from the line between samples. */
 const DOT_SPACE = 10;
-/** Diameter of a dot, in pixels. */
-const DOT_SIZE = 4;
+export const DOT_SIZE = 4;
 /** Samples between two gaps get dots if they are narrower together than this, in pixels. */
 const LEAST_RUN = 3;
 /** Width in pixels of the bar that shows minimum to maximum of a bin without neighbors. */
 const BAR_WIDTH = 2;
-/** Size of the text in a chart on a usual screen, in CSS pixels. */
 const TEXT_SIZE = 12;
 /** Minimum width of the value axis in CSS pixels. Linked charts align as long as their labels are not longer than usual. */
 const LEAST_AXIS_WIDTH = 60;
@@ -32,7 +27,6 @@ const TIME_HALF = 32;
 /** Minimum distance between two time labels, in pixels; a label is about 60 wide. */
 export const TIME_SPACE = 84;
 
-/** @returns factor by which text is larger than on a usual screen; on a very wide screen, all text is larger */
 export const textScale = (color: (name: string) => string): number =>
   Number.parseFloat(color('--text-scale')) || 1;
 
@@ -55,13 +49,10 @@ export function chartOptions({
   host: HTMLElement;
   zone: Zone;
   cursorKey: string | undefined;
-  /** returns whether the data are single samples, not bins */
   isRaw: () => boolean;
-  /** returns the column entry that the cursor selects */
   entryUnder: (ts: number, reachMs: number) => number | null;
   /** receives the column entry under the cursor and its time; null: the cursor is outside of the chart */
   onCursor: (index: number | null, ts: number | null) => void;
-  /** receives the position of the plot after each drawing */
   onPlot: (edges: Edges) => void;
 }): uPlot.Options {
   const color = colorsOf(host);
@@ -105,17 +96,7 @@ export function chartOptions({
   };
 }
 
-/** Returns options that draw dots only for samples between two gaps, which a line alone would not show. */
-export const lonePoints = (fill: string): uPlot.Series.Points => ({
-  show: false,
-  size: DOT_SIZE,
-  width: 0,
-  fill,
-  filter: loneEntriesOf,
-});
-
-/** @returns visible column entries that the line of a series does not show */
-function loneEntriesOf(chart: uPlot, series: number): number[] {
+export function loneEntriesOf(chart: uPlot, series: number): number[] {
   const [x = [], values = []] = [chart.data[0], chart.data[series]];
   const { left, width } = chart.bbox;
   const xOf = (entry: number) =>
@@ -178,10 +159,8 @@ function cursorOptions(
   };
 }
 
-/** @returns the distance `REACH`, converted to ms */
 const reachOf = (chart: uPlot): number => chart.posToVal(REACH, 'x') - chart.posToVal(0, 'x');
 
-/** Returns the options that all axes share. */
 export const baseAxis = (color: (name: string) => string): uPlot.Axis => ({
   font: chartFont(color),
   stroke: color('--ink-2'),
@@ -213,17 +192,12 @@ function axesOptions(color: (name: string) => string, zone: Zone): uPlot.Axis[] 
   ];
 }
 
-/** @param scale factor by which text is larger than usual @returns width of the axis in CSS pixels */
 export const widthOfLabels = (labels: string[] | null, scale: number): number =>
   Math.max(0, ...(labels ?? []).map((label) => label.length * DIGIT_WIDTH * scale + 16));
 
-/** Width of the value axis for labels of usual length, in CSS pixels. */
 const GUTTER_WIDTH = 72;
 
-/**
- * Creates the common width of the value axes of charts below each other, so that the times of the charts align. The width fits
- * the widest label, and only grows.
- */
+/** The common width of the value axes of charts below each other, so that their times align. It fits the widest label, and only grows. */
 export function createGutter() {
   let width = GUTTER_WIDTH;
   const charts: Set<uPlot> = new Set();
@@ -233,10 +207,8 @@ export function createGutter() {
   }
 
   return {
-    /** @param chart chart that is redrawn when the width changes */
     add: (chart: uPlot) => void charts.add(chart),
     remove: (chart: uPlot) => void charts.delete(chart),
-    /** @param labels labels of the value axis of a chart @returns the common width in CSS pixels */
     sizeFor(chart: uPlot, labels: string[] | null): number {
       const needed = widthOfLabels(labels, textScale(colorsOf(chart.root)));
       if (needed > width) {
@@ -251,29 +223,7 @@ export function createGutter() {
 
 export type Gutter = ReturnType<typeof createGutter>;
 
-/** Returns an empty label for each tick, so that the axis has grid lines without labels. */
 export const blank = (_chart: unknown, ticks: number[]) => ticks.map(() => '');
-
-/**
- * Returns a plugin that gives charts below each other equally wide value axes, so that their times align. A chart with fewer
- * axes gets empty axes.
- */
-export const gutterPlugin = (gutters: Gutter[]): uPlot.Plugin => ({
-  opts(_chart, options) {
-    const [times = {}, ...values] = options.axes ?? [];
-    const none = { ...values[0], side: 1 as const, grid: { show: false }, values: blank };
-    const axes = gutters.map(({ sizeFor }, index) => ({ ...(values[index] ?? none), size: sizeFor }));
-    return { ...options, axes: [times, ...axes] };
-  },
-  hooks: {
-    init(chart) {
-      for (const gutter of gutters) gutter.add(chart);
-    },
-    destroy(chart) {
-      for (const gutter of gutters) gutter.remove(chart);
-    },
-  },
-});
 
 /** @returns a function for `tzDate` of uPlot, so that ticks stand at round times of the zone */
 export const dateIn =
@@ -281,16 +231,12 @@ export const dateIn =
   (ts: number): Date =>
     name === 'local' ? new Date(ts) : uPlot.tzDate(new Date(ts), name === 'utc' ? 'Etc/UTC' : name);
 
-/** @returns a function that reads a custom property as a color for a canvas */
 export function colorsOf(host: HTMLElement): (name: string) => string {
   const style = getComputedStyle(host);
   return (name) => style.getPropertyValue(name);
 }
 
-/**
- * Returns the value range with margins. A constant value lies in the middle of a range of one unit. For large values, the range
- * is a five-hundredth of the value.
- */
+/** Returns the value range with margins. A constant value lies in the middle of one unit, or of a five-hundredth of a large value. */
 function comfortableRange(low: number | null, high: number | null): [number, number] {
   if (low === null || high === null) return [0, 1];
   const size = Math.max(Math.abs(low), Math.abs(high));
@@ -304,9 +250,7 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 const MONTH_MS = 28 * DAY_MS;
 
-/**
- * Returns the labels of a time axis: the time of each tick and, in a second line where it changes, the day or year.
- */
+/** Returns the time of each tick and, in a second line where it changes, the day or year. */
 export function timeLabels(ticks: number[], stepMs: number, zone: Zone): string[] {
   const { fine, coarse } = formatsFor(stepMs);
   let said = '';

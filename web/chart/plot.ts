@@ -8,7 +8,6 @@ import { firstAtOrAfter } from './shape.ts';
 import type { Bounds, Window } from './window.ts';
 import { lengthOf, pan, zoomStep } from './window.ts';
 
-/** The input of the drawing library: the data columns and the window. */
 type Shown = { picture: Drawn; window: Window };
 
 /** @returns index in the shape; null: `entry` is null or a gap */
@@ -30,13 +29,7 @@ export function entryNear({ columns: [x] }: Drawn, ts: number): number {
   return right < x.length && Number(x[right]) - ts <= ts - Number(x[left]) ? right : left;
 }
 
-/**
- * Finds the column entry that the cursor selects: the nearest entry, unless the cursor lies in a gap and farther than
- * `reachMs` from that entry.
- *
- * @param reachMs distance in ms up to which a cursor in a gap selects a sample or the middle of a bin
- * @returns index in the columns; null: no sample is there
- */
+/** Returns the entry nearest to the cursor. In a gap, it must be within `reachMs`. null: no sample is there */
 export function entryUnder({ columns: [x], places }: Drawn, ts: number, reachMs: number): number | null {
   const right = firstAtOrAfter(x, ts);
   const [before, after] = [right - 1, right];
@@ -50,7 +43,6 @@ export function entryUnder({ columns: [x], places }: Drawn, ts: number, reachMs:
 
 const isMeasured = (places: number[], entry: number) => places[entry] !== undefined && places[entry] !== -1;
 
-/** @param what `walked`: time in epoch ms to which keys moved the cursor */
 function show(chart: uPlot, { picture, window: { from, to }, walked }: Shown & { walked: number | null }) {
   chart.batch(() => {
     if (chart.data !== picture.columns) chart.setData(picture.columns, false);
@@ -89,12 +81,10 @@ export function press(
   return asked.entry === undefined ? null : (picture.columns[0][asked.entry] ?? null);
 }
 
-/** The share of the window by which Shift and an arrow key move the window. */
 const PAN_PART = 0.25;
 
 interface KeyAction {
   window?: Window;
-  /** index of the column entry to which the cursor moves */
   entry?: number;
   reset?: true;
 }
@@ -130,11 +120,7 @@ export function keyed(
   return entry === undefined ? null : walk(drawn, window, cursor, entry);
 }
 
-/**
- * Moves the cursor from sample to sample, over gaps, within the window.
- *
- * @param by number of samples: -1 or 1; or -Infinity or Infinity to the first or last sample
- */
+/** Moves the cursor from sample to sample, over gaps, within the window. @param by -1, 1, or infinite: to the first or last sample */
 function walk(
   { columns: [x], places }: Drawn,
   { from, to }: Window,
@@ -152,11 +138,7 @@ function walk(
   return { entry: there[next] ?? 0 };
 }
 
-/**
- * Creates a plot that fills an element. A change of theme, medium (screen or paper), time zone or inputs rebuilds the plot.
- *
- * @param inputs further values that the options depend on
- */
+/** Creates a plot that fills an element. A change of theme, medium (screen or paper), time zone or inputs builds it again. */
 export function usePlot(
   build: (element: HTMLElement, zone: Zone) => { plot: uPlot; stop?: () => void },
   inputs: unknown[],
@@ -198,30 +180,21 @@ export function usePlot(
   return { host, chart };
 }
 
-/**
- * Creates a plot over time that mouse, touch and keys move and zoom. Keys move the cursor from sample to sample, and screen
- * readers announce the text about that sample.
- */
+/** Creates a plot over time that mouse, touch and keys move and zoom. Screen readers announce each sample that the keys reach. */
 export function useTimePlot({
   shown: given,
   options,
   inWords,
   inputs,
 }: {
-  /** the data that the plot shows now */
   shown: Shown & {
     bounds: Bounds;
     onReset: () => void;
     onWindow: (next: Window, isSettled: boolean) => void;
   };
-  /**
-   * returns the options; `cursorAt`: time in epoch ms to which keys moved the cursor; null: the mouse moves the cursor, or
-   * there is no cursor
-   */
+  /** `cursorAt` returns the time in epoch ms to which keys moved the cursor; null: the mouse moves it, or there is none */
   options: (element: HTMLElement, zone: Zone, cursorAt: () => number | null) => uPlot.Options;
-  /** returns the text about the sample at that time; null: nothing is announced */
   inWords: (ts: number) => string | null;
-  /** values that the options depend on, whose change rebuilds the plot */
   inputs: unknown[];
 }) {
   const [announcement, setAnnouncement] = useState('');
@@ -277,7 +250,6 @@ export function useTimePlot({
 
   return {
     announcement,
-    /** Attributes of the element of the plot. */
     frame: {
       ref: host,
       tabIndex: 0,

@@ -16,19 +16,9 @@ const MINUTE_MS = 60_000;
 
 type Sensor = { device_id: string; sensor_id: string };
 
-/**
- * Creates a reader that reads the data of a chart from the source that suits the range.
- *
- * @param zone time zone that defines the days
- */
+/** @param zone time zone that defines the days */
 export function createReader(client: Client, { device_id, sensor_id }: Sensor, zone: Zone = UTC) {
   return {
-    /**
-     * Reads the bins of a range.
-     *
-     * @param points maximum number of bins
-     * @returns shape of bins
-     */
     async bins(range: Range, points: number, signal: AbortSignal): Promise<Shape> {
       return shapeOfBins(await client.series(device_id, sensor_id, { ...range, points }, signal), range);
     },
@@ -54,7 +44,6 @@ export function createReader(client: Client, { device_id, sensor_id }: Sensor, z
 
 export type Reader = ReturnType<typeof createReader>;
 
-/** @returns whether the chart should draw single samples instead of bins */
 export function areFew({ count, stepMs }: Shape): boolean {
   const samples = count.reduce((sum, samplesOfBin) => sum + samplesOfBin, 0);
   if (samples <= FEW_SAMPLES) return true;
@@ -83,18 +72,11 @@ export function pointsFor(lengthMs: number, width: number, intervalMs: number | 
 /** Number of bins of the overview strip, which is as wide as the page: one bin for a few pixels. */
 const OVERVIEW_POINTS = 400;
 const ENOUGH_POINTS = 60;
-/**
- * Maximum number of reads for the overview. Each read narrows the range: three reads reach the last minutes of a year.
- */
+/** Maximum number of reads for the overview. Each narrows the range: three reads reach the last minutes of a year. */
 const MOST_LOOKS = 4;
 const REFRESH = { refreshMs: 60_000 };
 
-/**
- * Reads the overview of a sensor: bins from the first stored sample to now.
- *
- * @param sensor null: the sensor is unknown yet
- * @returns bins; null: not known yet, or there are no samples
- */
+/** Reads bins from the first stored sample to now. @returns null: not known yet, or there are no samples */
 export function useExtent(sensor: { device_id: string; sensor_id: string } | null): Shape | null {
   const { client, clock } = useServices();
   const { data } = useQuery(
@@ -124,7 +106,6 @@ const DAILY_FROM_MS = 60 * DAY_MS;
 /** Maximum length in ms of a window with bins of whole days. A longer window has more days than one API answer has points. */
 const DAILY_TO_MS = 1990 * DAY_MS;
 
-/** @returns whether the bins of that window are whole days */
 export const isDaily = (lengthMs: number): boolean => lengthMs > DAILY_FROM_MS && lengthMs <= DAILY_TO_MS;
 
 /** @param days number of days after the day of `ts` @returns start of that day in epoch ms */
@@ -154,15 +135,10 @@ export function partsOfRange({ from, to }: Range, zone: Zone): (Range & { offset
   return [...parts, { from: start, to, offsetMs }];
 }
 
-/** @returns number of days that the part of a range touches */
 export const daysOf = ({ from, to, offsetMs }: Range & { offsetMs: number }): number =>
   Math.ceil((to + offsetMs) / DAY_MS) - Math.floor((from + offsetMs) / DAY_MS);
 
-/**
- * Joins narrow bins to bins of whole days of the zone. Days may have 23 or 25 hours.
- *
- * @param parts shapes of narrower bins or of days, oldest first; no bin spans two days
- */
+/** Joins narrow bins to bins of whole days of the zone, which may have 23 or 25 hours. @param parts oldest first; no bin spans two days */
 export function joinDays(parts: Shape[], range: Range, zone: Zone): Shape {
   const days = { ...emptyShape(range), stepMs: DAY_MS };
   for (const part of parts) {

@@ -15,7 +15,6 @@ export interface PointWords {
   band: string;
 }
 
-/** Returns the text of a point of a chart. @returns null: the point no longer exists */
 export function pointWords(
   shape: Shape,
   place: number,
@@ -33,7 +32,6 @@ export function pointWords(
   return { when: `from ${formatDateTime(ts, zone)}`, value, band };
 }
 
-/** @param shape shape of a sensor with states */
 function stateWords(
   { ts, min, avg, max, stepMs }: Shape,
   place: number,
@@ -52,7 +50,6 @@ function stateWords(
   return { when, value: `${states(low)} to ${states(high)}`, band };
 }
 
-/** @returns text for a time without a sample */
 export const noSampleWords = (ts: number, zone: Zone): PointWords => ({
   when: formatDateTime(ts, zone),
   value: 'no sample here',
@@ -64,12 +61,7 @@ export const inOneLine = (words: PointWords | null): string =>
 
 export type Reading = { avg: number | null; min: number; max: number; isRaw: boolean };
 
-/**
- * Finds the values of the sample or bin that is nearest to an instant.
- *
- * @param reachMs maximum distance in ms of a sample, or of the middle of a bin
- * @returns null: no sample or bin is near
- */
+/** @param reachMs maximum distance in ms of a sample, or of the middle of a bin @returns null: no sample or bin is near */
 export function readingAt(shape: Shape, ts: number, reachMs: number): Reading | null {
   const right = firstAtOrAfter(shape.ts, ts);
   const near = [right - 1, right].filter((at) => shape.ts[at] !== undefined);
@@ -87,46 +79,12 @@ export function readingAt(shape: Shape, ts: number, reachMs: number): Reading | 
 export const stateAt = ({ min, max }: Pick<Reading, 'min' | 'max'>, states: StateNames): string =>
   min === max ? states(min) : `${states(min)} to ${states(max)}`;
 
-export interface Statistics {
-  count: number;
-  /** lowest value; null: there are no samples */
-  min: number | null;
-  max: number | null;
-  /** average; null: there are no samples, or the average is beyond the number range */
-  avg: number | null;
-  /** time in epoch ms of the first sample or bin with the minimum */
-  minAt: number | null;
-  maxAt: number | null;
-}
-
-/** Computes the statistics of all samples of a shape, from bins or from the samples themselves. */
-export function statisticsOf({ ts, min, avg, max, count }: Shape): Statistics {
-  let [samples, lowest, highest, mean] = [0, 0, 0, 0];
-  for (const at of ts.keys()) {
-    const here = count[at] ?? 0;
-    samples += here;
-    if ((min[at] ?? 0) < (min[lowest] ?? 0)) lowest = at;
-    if ((max[at] ?? 0) > (max[highest] ?? 0)) highest = at;
-    // A running mean keeps its precision. A sum of many values would lose precision.
-    mean += (((avg[at] ?? Number.NaN) - mean) * here) / samples;
-  }
-  return {
-    count: samples,
-    min: min[lowest] ?? null,
-    max: max[highest] ?? null,
-    avg: samples > 0 && Number.isFinite(mean) ? mean : null,
-    minAt: ts[lowest] ?? null,
-    maxAt: ts[highest] ?? null,
-  };
-}
-
 /** A signal in its drawn form: in a suitable unit, as states, or as the rate of a counter. */
 export interface Presented {
   shape: Shape;
   scale: Scale;
   /** scale of the samples; it differs from `scale` if `shape` has the rates of a counter, which have another unit */
   values: Scale;
-  /** names of the states; null: the sensor measures numbers */
   states: StateNames | null;
   /** the signal is a counter, which only rises, so the chart can show its rate */
   isCounter: boolean;
@@ -134,11 +92,7 @@ export interface Presented {
   isRate: boolean;
 }
 
-/**
- * Converts a shape to the form in which it is drawn.
- *
- * @param how `asRate`: if the signal is a counter, its rate is drawn
- */
+/** @param how `asRate`: if the signal is a counter, its rate is drawn */
 export function present(
   shape: Shape,
   labels: Labels,
@@ -183,10 +137,7 @@ const LEAST_POINTS = 8;
 /** Maximum share of steps at which a counter restarts. With more restarts, the signal counts as no counter. */
 const RESTARTS = 0.05;
 
-/**
- * Finds whether a signal is a counter: the values are never negative, and never decrease unless the counter restarted near
- * zero.
- */
+/** A counter is never negative, and never decreases unless it restarted near zero. */
 export function isCounter({ min, max }: Shape, unit: string | null): boolean {
   const quantity = quantityOf(unit);
   const mayCount = (quantity === null || quantity === 'energy') && !unit?.startsWith('%');
@@ -206,7 +157,6 @@ export function isCounter({ min, max }: Shape, unit: string | null): boolean {
   return rises > 1 && restarts <= RESTARTS * max.length;
 }
 
-/** Time units of a rate, the shortest first. */
 const PER: [unit: string, ms: number][] = [
   ['s', 1000],
   ['min', 60_000],
@@ -214,12 +164,7 @@ const PER: [unit: string, ms: number][] = [
   ['d', 86_400_000],
 ];
 
-/**
- * Computes the rate of a counter between its points. After a restart, the counter begins at zero. The rate of an energy is a
- * power.
- *
- * @param shape shape of a counter
- */
+/** Computes the rate of a counter between its points. After a restart, it begins at zero. The rate of an energy is a power. */
 export function rateOf(shape: Shape, unit: string | null): { shape: Shape; unit: string } {
   const { ts, max } = shape;
   const steps = ts.slice(1).map((at, index) => {
@@ -239,10 +184,7 @@ export function rateOf(shape: Shape, unit: string | null): { shape: Shape; unit:
   };
 }
 
-/**
- * @param unit unit of a counter, for example kWh
- * @returns the unit of the power, for example kW, and the factor from energy per ms to this power; null: `unit` is no unit of energy
- */
+/** @returns the unit of the power, for example kW for kWh, and the factor from energy per ms; null: no unit of energy */
 function powerOf(unit: string | null): { unit: string; factor: number } | null {
   const [, prefix = '', energy] = /^([kMG]?)(J|Wh)$/.exec(unit ?? '') ?? [];
   if (!energy) return null;

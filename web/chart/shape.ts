@@ -8,9 +8,7 @@ import { typicalStep } from '../kit/figure.tsx';
 export interface Shape {
   /** width of a bin in ms; null: the points are samples */
   stepMs: number | null;
-  /** start of the range that was read, in epoch ms */
   from: number;
-  /** end of the range that was read, in epoch ms */
   to: number;
   /** times of the samples, or starts of the bins, in epoch ms */
   ts: number[];
@@ -35,7 +33,10 @@ export const emptyShape = ({ from, to }: Range): Shape => ({
   count: [],
 });
 
-export function shapeOfBins({ points, step_ms }: Series, { from, to }: Range): Shape {
+export function shapeOfBins(
+  { points, step_ms }: Pick<Series, 'points' | 'step_ms'> & { source?: string },
+  { from, to }: Range,
+): Shape {
   return {
     stepMs: step_ms,
     from,
@@ -92,11 +93,7 @@ export function within(shape: Shape, { from, to }: Range): Shape {
   };
 }
 
-/**
- * Joins a shape and a newer part: `tail` replaces everything from `tail.from`.
- *
- * @param tail samples or bins like the shape, with equal bin width
- */
+/** `tail` replaces everything from `tail.from`. It has samples, or bins of equal width. */
 export function join(shape: Shape, tail: Shape): Shape {
   const end = firstAtOrAfter(shape.ts, tail.from);
   const isRaw = shape.stepMs === null;
@@ -122,13 +119,7 @@ export function coarsen(shape: Shape, stepMs: number): Shape {
   return wide;
 }
 
-/**
- * Adds a bin to wider bins: to the last wider bin if that wider bin starts at `start`, otherwise to a new wider bin.
- *
- * @param wide the wider bins, changed in place
- * @param start start of the wider bin in epoch ms, not before the last bin
- * @param at index of the bin in the shape
- */
+/** Adds a bin to the last of the wider bins if that one begins at `start`, otherwise to a new one. */
 export function addBin(wide: Shape, start: number, shape: Shape, at: number) {
   const last = wide.ts.length - 1;
   const [min = 0, avg = null, max = 0, count = 0] = [
@@ -158,7 +149,6 @@ const GAP_INTERVALS = 3;
 /** Number of intervals without a sample that count as a gap, for sensors without a known interval. */
 const UNKNOWN_GAP_INTERVALS = 10;
 
-/** The data columns of a chart in the form that uPlot expects. */
 export type Columns = [x: number[], avg: (number | null)[], max: (number | null)[], min: (number | null)[]];
 
 /** The data columns of a shape. `places`: index in the shape for each column entry; -1: the entry is a gap */
@@ -192,12 +182,7 @@ export function middleOf({ ts, stepMs, from, to }: Shape, at: number): number {
   return left < right ? (left + right) / 2 : start + stepMs / 2;
 }
 
-/**
- * Finds gaps by comparing each interval with the intervals around it. So a sensor that becomes slower or sends batches has no
- * gaps.
- *
- * @returns function that returns whether samples are missing before the sample or bin with the index `at`
- */
+/** Compares each interval with those around it, so that a sensor that becomes slower or sends batches has no gaps. */
 function gapFinder({ ts, stepMs, count }: Shape, intervalMs: number | null): (at: number) => boolean {
   const stepOfBin = stepMs ?? 0;
   const distances = ts.slice(1).map((next, at) => next - (ts[at] ?? 0));
@@ -215,11 +200,8 @@ function gapFinder({ ts, stepMs, count }: Shape, intervalMs: number | null): (at
 }
 
 /**
- * Finds the entries that no line shows, because the entries between two gaps are narrower than `least`.
- *
- * @param values values of one line; null: a gap; undefined: only another line has a sample there
- * @param xOf returns the pixel of an entry
- * @param least width in pixels of the narrowest visible line between two gaps
+ * Finds the entries that no line shows, because they lie between two gaps. @param values null: a gap; undefined: only
+ * another line has a sample there
  */
 export function loneEntries(
   values: ArrayLike<number | null | undefined>,

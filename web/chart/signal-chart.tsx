@@ -24,7 +24,7 @@ const HINT =
 const NO_PLUGINS: Plugin[] = [];
 
 export function SignalChart({
-  name,
+  label,
   type,
   unit,
   shape,
@@ -35,12 +35,11 @@ export function SignalChart({
   children,
   ...chart
 }: {
-  name: string;
+  label: string;
   type: string | null;
   unit: string | null;
   intervalMs: number | null;
   shape: Shape;
-  /** names of the states, if the shape has states, which are drawn as bands */
   states?: StateNames | null;
   loading: boolean;
   window: Window;
@@ -48,7 +47,6 @@ export function SignalChart({
   onWindow: (next: Window, isSettled: boolean) => void;
   onReset: () => void;
   onPlot?: (edges: Edges) => void;
-  cursorKey?: string;
   plugins?: Plugin[];
   title?: ComponentChildren;
   children?: ComponentChildren;
@@ -92,7 +90,7 @@ export function SignalChart({
       </figcaption>
       <TimeChart
         key={hueOf(type)}
-        label={`${name} over time; a table on this page has the same figures`}
+        label={label}
         shape={shape}
         onPlace={onPlace}
         inWords={(at: number) => inOneLine(inWords(at))}
@@ -157,20 +155,14 @@ interface StateSignal {
   intervalMs: number | null;
 }
 
-/** Minimum width of a band in CSS pixels, so that it stays visible. */
 const LEAST_WIDTH = 2;
 /** Height of the band as a share of the plot. The band lies in the middle. */
 const BAND = 0.6;
 /** Opacity of the bands of the lowest and of the highest state. */
 const STRENGTH = { low: 0.22, high: 0.9 };
-/** Space left and right of the name of a state in its band, in CSS pixels. */
 const PADDING = 6;
 
-/**
- * Returns a plugin that draws a signal with states as bands instead of a line.
- *
- * @param current returns the shape to draw
- */
+/** Draws a signal with states as bands instead of a line. */
 const statePlugin = (current: () => StateSignal): Plugin => ({
   opts(_chart, options) {
     const [times = {}, values = {}] = options.axes ?? [];
@@ -249,7 +241,6 @@ function paintStretch(
   ctx.fillText(name, start, y - 9 * ratio);
 }
 
-/** @returns opacity of the band of a state */
 const strengthOf = (value: number, highest: number): number =>
   STRENGTH.low + (STRENGTH.high - STRENGTH.low) * (value / highest);
 
@@ -268,18 +259,12 @@ export function TimeChart(props: {
   /** `isSettled`: the gesture has ended */
   onWindow: (next: Window, isSettled: boolean) => void;
   onReset: () => void;
-  /**
-   * receives the index in the shape of the point under the cursor, and the time there in epoch ms;
-   * null: no sample is there, or the cursor is outside of the chart
-   */
   onPlace: (place: number | null, ts: number | null) => void;
   /** text for screen readers about the point that the keyboard reached; the chart announces nothing else */
   inWords: (place: number) => string;
   cursorKey?: string;
   plugins?: uPlot.Plugin[];
-  /** receives the position of the plot after each drawing */
   onPlot?: (edges: Edges) => void;
-  /** id of the text that explains how to use the chart */
   describedBy?: string;
 }) {
   const { label, shape, intervalMs, cursorKey, plugins, describedBy } = props;

@@ -12,7 +12,6 @@ import { lengthOf } from './window.ts';
 
 /** Pause in ms between the last move of a window and the request for its data. */
 const PAUSE_MS = 120;
-/** Time in ms after which the chart shows that it is still reading. */
 const SLOW_MS = 4_000;
 const WINDOWS_KEPT = 30;
 
@@ -26,13 +25,7 @@ interface SeriesAnswer {
   reload: () => void;
 }
 
-/**
- * Reads the shape of the signal of a sensor in a window: single samples if there are few samples, otherwise bins. A live window
- * is updated continuously.
- *
- * @param sensor null: the sensor is not known yet
- * @param points maximum number of bins; `pointsFor` returns a suitable number
- */
+/** Reads single samples if there are few samples in the window, otherwise bins. A live window is updated continuously. */
 export function useSeries(
   sensor: { device_id: string; sensor_id: string } | null,
   window: Window,
@@ -127,21 +120,14 @@ interface FeedOptions {
   reader: Reader;
   window: Window;
   points: number;
-  /** returns the current end of a live window in epoch ms */
   end: () => number;
-  /** calls the listener when there is new data; null: there is no source of changes */
   subscribe: ((listener: () => void) => () => void) | null;
   onShape: (shape: Shape) => void;
   onProblem: (problem: Problem) => void;
-  /** is called when all existing data was passed to `onShape` */
   onSettled: () => void;
 }
 
-/**
- * Reads a window: first bins, then single samples if there are few samples. A live window is read continuously.
- *
- * @returns a function that stops reading and aborts running requests
- */
+/** Reads a window, continuously if it is live: first bins, then single samples if there are few. @returns a function that stops */
 export function openFeed(options: FeedOptions): () => void {
   const feed = new Feed(options);
   return () => feed.close();

@@ -40,7 +40,6 @@ export function readWindow(query: URLSearchParams, now: number, openedAt: number
   return { live: false, from, to };
 }
 
-/** @returns the parameters of the address for a window */
 export function writeWindow(window: Window): Record<'range' | 'from' | 'to', string | null> {
   if (window.live) return { range: writeSpan(lengthOf(window)), from: null, to: null };
   return { range: null, from: new Date(window.from).toISOString(), to: new Date(window.to).toISOString() };
@@ -57,35 +56,20 @@ export function settle({ from, to }: { from: number; to: number }, { earliest, n
   return { live: false, from: end - length, to: end };
 }
 
-/**
- * Makes the window of a range that a user typed. Unlike `settle`, this function does not move the range into the selectable
- * time. A range that ends now or later gives a live window, which ends now.
- *
- * @param range range that begins before now
- */
+/** Makes the window of a range that a user typed. Unlike `settle`, it does not move the range into the selectable time. */
 export function typedWindow({ from, to }: { from: number; to: number }, now: number): Window {
   if (to >= now) return liveWindow(Math.min(Math.max(now - from, NARROWEST_MS), LONGEST_MS), now);
   return { live: false, from: Math.max(Math.min(from, to - NARROWEST_MS), EARLIEST_MS), to };
 }
 
-/**
- * Zooms a window.
- *
- * @param factor factor for the length; a factor below 1 zooms in
- * @param anchor time in epoch ms that keeps its place in the window
- */
+/** @param factor below 1: zooms in @param anchor time in epoch ms that keeps its place in the window */
 export function zoom({ from, to }: Window, factor: number, anchor: number, bounds: Bounds) {
   const length = Math.max((to - from) * factor, NARROWEST_MS);
   const start = anchor - (length * (anchor - from)) / (to - from);
   return settle({ from: start, to: start + length }, bounds);
 }
 
-/**
- * Zooms a window by one step, after a key or a button. A live window stays live, and gets one of the offered lengths.
- *
- * @param direction -1: in, 1: out
- * @param anchor time in epoch ms that keeps its place; null: now in a live window, otherwise the middle of the window
- */
+/** Zooms by one step, after a key or a button. A live window gets one of the offered lengths. @param anchor null: now, or the middle */
 export function zoomStep(window: Window, direction: -1 | 1, anchor: number | null, bounds: Bounds) {
   const { live, from, to } = window;
   if (live && anchor === null) return liveWindow(nextSpan(to - from, direction), bounds.now);
@@ -100,7 +84,6 @@ const UNITS_MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, y: 36
 
 type RangeOption = { value: string; label: string; title: string; ms: number };
 
-/** The lengths of live ranges that the chart offers. */
 export const SPANS: RangeOption[] = [
   { value: '1m', label: '1 min', title: 'The last minute', ms: 60_000 },
   { value: '5m', label: '5 min', title: 'The last 5 minutes', ms: 300_000 },
@@ -117,36 +100,27 @@ const DEFAULT_SPAN_MS = 300_000;
 
 /** Maximum length of a window in an address, in ms. A longer window in an address is invalid. It is longer than any retention time. */
 const LONGEST_MS = 100 * UNITS_MS.y;
-/** The earliest time in an address, in epoch ms. */
 const EARLIEST_MS = 0;
 
-/**
- * @param text such as `5m`, `90s`, `1500ms`; at most 100 years
- * @returns length in ms; null: the text is no valid length
- */
+/** @param text such as `5m`, `90s`, `1500ms`; at most 100 years @returns length in ms */
 export function parseSpan(text: string | null): number | null {
   const [, digits, unit] = /^(\d{1,12})(ms|[smhdy])$/.exec(text ?? '') ?? [];
   const ms = Number(digits) * UNITS_MS[unit as keyof typeof UNITS_MS];
   return ms > 0 && ms <= LONGEST_MS ? ms : null;
 }
 
-/**
- * @param text relative time such as `now`, `-15m`, `-1h`
- * @returns time span in ms before now; null: the text is no relative time
- */
+/** @param text relative time such as `now`, `-15m`, `-1h` @returns time span in ms before now */
 export function parseAgo(text: string | null): number | null {
   if (text === 'now') return 0;
   return text?.startsWith('-') ? parseSpan(text.slice(1)) : null;
 }
 
-/** @returns the length as text, in the largest unit that divides it */
 export function writeSpan(ms: number): string {
   const units = ['y', 'd', 'h', 'm', 's'] as (keyof typeof UNITS_MS)[];
   const unit = units.find((unit) => ms % UNITS_MS[unit] === 0) ?? 'ms';
   return `${ms / UNITS_MS[unit]}${unit}`;
 }
 
-/** Rounding steps for lengths, in ms. */
 const STEPS_MS = [
   1,
   10,
@@ -165,12 +139,7 @@ export function roundSpan(ms: number): number {
   return Math.round(ms / step) * step;
 }
 
-/**
- * Finds the next length of a window that the chart offers.
- *
- * @param direction -1: shorter, 1: longer
- * @returns length in ms; `ms` itself at the first or last offered length
- */
+/** @returns the next shorter (-1) or longer length in ms that the chart offers; `ms` itself at the end */
 export function nextSpan(ms: number, direction: -1 | 1): number {
   const others = SPANS.filter((span) => (direction > 0 ? span.ms > ms : span.ms < ms));
   return (direction > 0 ? others[0] : others.at(-1))?.ms ?? ms;
@@ -215,7 +184,6 @@ export function useWindow(newest: number | null, earliest: number = Number.POSIT
         else settleOn(next.live ? liveWindow(roundSpan(lengthOf(next)), next.to) : next);
       },
       goLive: (ms: number) => settleOn(liveWindow(ms, clock.now())),
-      /** Returns to the last live window. */
       reset: () => settleOn(liveWindow(home.current, clock.now())),
     };
   }, [router, clock]);
@@ -224,12 +192,7 @@ export function useWindow(newest: number | null, earliest: number = Number.POSIT
   return { window, settled: chosen, bounds, ...actions };
 }
 
-/**
- * Returns the time when an address was opened, from which its relative times count. If they counted from now, each tick would
- * move the window, and the chart would be read again.
- *
- * @returns time in epoch ms when this range was opened
- */
+/** Relative times of an address count from the time when it was opened. Otherwise each tick would move the window. */
 function useOpenedAt(query: URLSearchParams, now: number): number {
   const range = ['from', 'to', 'range'].map((name) => query.get(name)).join(' ');
   const opened = useRef({ range, at: now });

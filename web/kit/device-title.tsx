@@ -16,10 +16,8 @@ export const DeviceTitle = ({
   children,
 }: {
   name: string;
-  /** null: not known yet */
   device: DeviceInfo | null;
   stale: Stale | null;
-  /** buttons for actions on the device */
   children?: ComponentChildren;
 }) => (
   <div class="title">
@@ -78,7 +76,6 @@ function LastSeen({ device: { device_id, state, last_seen, sensors } }: { device
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Renders the page of a device that does not exist. */
 export function DeviceMissing({ device }: { device: string }) {
   const isName = !UUID.test(device);
   return (
@@ -103,12 +100,7 @@ export function DeviceMissing({ device }: { device: string }) {
 
 export const STATE_WORDS = { online: 'Online', offline: 'Offline', not_live: 'Not live' };
 
-/**
- * Renders the state of a device as a symbol and a word.
- *
- * @param props `asOf`: time of the last known state as text, null: no time is shown; `isOld`: the state may have changed, so it
- *   is shown in gray
- */
+/** @param props `asOf`: time of the last known state as text; `isOld`: the state may have changed, so it is gray */
 export const DeviceState = ({
   state,
   asOf = null,

@@ -1,57 +1,9 @@
-import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { formatAge, formatDateTime, hueOf, NOTHING, otherZone } from '../format.ts';
 import { oldAfterMs } from '../state/cells.ts';
 import { useServices } from '../state/hooks.ts';
 import { stateText } from '../states.ts';
 import { writeValue } from '../units.ts';
-
-/** Number of characters above which a text is written smaller, because counters have many digits. */
-const MAX_LARGE_CHARACTERS = 10;
-
-export function Figure({
-  label,
-  value,
-  unit = '',
-  second = '',
-  secondUnit = '',
-  tone,
-  isOld = false,
-  children,
-}: {
-  label: string;
-  value: string;
-  unit?: string;
-  second?: string;
-  secondUnit?: string;
-  tone?: 'warn' | undefined;
-  /** the figure is no longer updated */
-  isOld?: boolean;
-  children?: ComponentChildren;
-}) {
-  return (
-    <div class="figure" data-tone={tone} data-stale={isOld}>
-      <dt>{label}</dt>
-      <dd>
-        <span
-          class="figure-value"
-          data-none={value === NOTHING}
-          data-long={value.length > MAX_LARGE_CHARACTERS}
-        >
-          {value}
-        </span>
-        {unit && <span class="figure-unit small">{unit}</span>}
-        {second && (
-          <span class="figure-second">
-            <span class="figure-second-value">{second}</span>
-            <span class="figure-unit small">{secondUnit}</span>
-          </span>
-        )}
-      </dd>
-      {children && <dd class="figure-picture">{children}</dd>}
-    </div>
-  );
-}
 
 const WIDTH = 100;
 const HEIGHT = 24;
@@ -113,10 +65,7 @@ function scaleOf(points: { x: number; y: number }[], floor?: number, span?: numb
 /** Connected points as an SVG path; `first` and `last`: x of the first and last point */
 type RunPath = { path: string; first: string; last: string; isPoint: boolean };
 
-/**
- * @returns a path for each run of connected points; no path for fewer than three points, because the slope between two points
- *   has no meaning
- */
+/** @returns a path for each run; none for fewer than three points, because the slope between two points has no meaning */
 function pathsOf(points: Point[], hole: number, scale: PixelScale): RunPath[] {
   if (points.length < 3) return [];
   const xOf = (point?: Point) => scale.x(point?.x ?? 0).toFixed(1);
@@ -141,13 +90,7 @@ const AROUND = 4;
 /** Number of usual steps. A longer distance between two points is a gap. */
 const GAP_STEPS = 4;
 
-/**
- * Splits points into runs of connected points, so that no line crosses a gap. Within a run, each distance is similar to the
- * distances around it.
- *
- * @param points sorted by x
- * @param least distances up to this length are never a gap
- */
+/** Splits points into runs, so that no line crosses a gap. @param points sorted by x @param least distances up to this are no gap */
 export function runsOf(points: Point[], least: number): Point[][] {
   const steps = points.slice(1).map(({ x }, i) => x - (points[i]?.x ?? 0));
   const runs: Point[][] = [];
@@ -160,12 +103,7 @@ export function runsOf(points: Point[], least: number): Point[][] {
   return [...runs, points.slice(first)];
 }
 
-/**
- * Returns the usual distance around a step: the median of the steps before, or of the steps after, whichever is larger. A
- * sensor may become slower, and its larger steps are then no gaps.
- *
- * @returns 0 if there is no other step
- */
+/** Returns the larger of the median steps before and after, because the steps of a sensor that becomes slower are no gaps. */
 export const typicalStep = (steps: number[], i: number) =>
   Math.max(middleOf(steps.slice(Math.max(0, i - AROUND), i)), middleOf(steps.slice(i + 1, i + 1 + AROUND)));
 
@@ -173,7 +111,6 @@ const middleOf = (steps: number[]): number =>
   steps.toSorted((a, b) => a - b)[Math.floor(steps.length / 2)] ?? 0;
 
 const FLASH_MS = 600;
-/** Number of characters above which a number is written smaller, because counters have many digits. */
 const LONG_NUMBER = 9;
 
 /** Renders the newest value of a sensor with its unit. The text flashes at each change. A state is shown by its name. */
@@ -230,12 +167,7 @@ function useFlash(element: { current: HTMLElement | null }, ts: string | null) {
   }, [element, ts]);
 }
 
-/**
- * Renders the age of a sample, updated every second. An old age is a warning only if a newer sample is expected.
- *
- * @param props `ts`: time of the sample in ISO 8601; `intervalMs`: interval of the sensor in ms, if announced; `isExpected`: by
- *   default, newer samples are expected of sensors with an interval; `isAgo`: the age has the form for a sentence, "12 s ago"
- */
+/** An old age is a warning only if a newer sample is expected: by default of sensors with an interval. @param props `isAgo`: "12 s ago" */
 export function Age({
   ts,
   intervalMs = null,
@@ -268,11 +200,7 @@ export function Age({
   );
 }
 
-/**
- * Renders the UTC offset of a time if the column head names another offset, because a clock change lies between the two times.
- *
- * @param props `ts`: time of the row in epoch ms; `head`: time whose offset the column head names, default now
- */
+/** Renders the UTC offset of a time if the column head names another one, because a clock change lies between. @param props epoch ms */
 export function OtherZone({ ts, head = Date.now() }: { ts: number; head?: number }) {
   const { preferences } = useServices();
   const zone = otherZone(preferences.choice.value.zone, ts, head);

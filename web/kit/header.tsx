@@ -1,93 +1,31 @@
-import { useComputed } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { createZone, formatDateTime, formatZone, hasOwnZone, LOCAL } from '../format.ts';
+import { formatDateTime } from '../format.ts';
 import { useServices } from '../state/hooks.ts';
-import { useVerdict } from '../state/verdict.ts';
-import { Choice } from './controls.tsx';
 import { RACE, WHEEL } from './mark.ts';
-import { Navigation, useCriticalMark, VerdictLabel, VerdictLine } from './navigation.tsx';
-import { Slot } from './slots.tsx';
+import { Navigation } from './navigation.tsx';
+import { Slot, useDiagnosis } from './slots.tsx';
+import { Connection, useCriticalMark, useVerdict, VerdictLine } from './verdict.tsx';
 import './header.css';
 import './page.css';
-import type { ZoneName } from '../format.ts';
-import type { Level, Verdict } from '../state/verdict.ts';
-
-const THEMES = [
-  { value: 'auto', label: 'As the system' },
-  { value: 'light', label: 'Light' },
-  { value: 'dark', label: 'Dark' },
-] as const;
 
 export function Header() {
   const { router } = useServices();
   const { view } = router.routeOf(router.place.value.path);
   const verdict = useVerdict();
+  const diagnosis = useDiagnosis();
   useCriticalMark(verdict.level === 'critical');
   useBeginning();
   return (
     <HeaderBar
       view={view}
-      level={verdict.level}
       status={<Connection verdict={verdict} />}
-      line={view !== 'pipeline' && <VerdictLine verdict={verdict} />}
-    >
-      <Slot name="headerAction" />
-    </HeaderBar>
-  );
-}
-
-const DIAL = 'M8 2.5a5.5 5.5 0 1 0 0 11 5.5 5.5 0 1 0 0-11M8 2.5v11M8 5h4.6M8 8h5.5M8 11h4.6';
-const MENU = 'display-menu';
-
-/** Renders a button with a menu of the theme and the time zone. Escape or a click outside of the menu closes it. */
-function DisplayMenu() {
-  const { preferences } = useServices();
-  const { theme } = preferences.choice.value;
-  return (
-    <>
-      <button type="button" class="button display-button" popovertarget={MENU} title="Theme and time zone">
-        <svg class="icon" viewBox="0 0 16 16" aria-hidden="true">
-          <path d={DIAL} />
-        </svg>
-        <span class="visually-hidden">Theme and time zone</span>
-      </button>
-      <div id={MENU} class="display-menu" popover="auto">
-        <Choice
-          legend="Theme"
-          isTitled
-          options={THEMES}
-          value={theme}
-          onChange={(next) => preferences.change({ theme: next })}
-        />
-        <ZoneChoice />
-      </div>
-    </>
-  );
-}
-
-/** Renders the choice of the time zone for all times. If local time equals UTC, there is no choice. */
-function ZoneChoice() {
-  const { clock, preferences } = useServices();
-  const { zone } = preferences.choice.value;
-  // The offset may change while the page is open, when summer time begins or ends. So the clock updates it.
-  const own = useComputed(() => formatZone(LOCAL, clock.time.value)).value;
-  if (!hasOwnZone(new Date().getFullYear()) && !zone.name.includes('/')) return null;
-  return (
-    <Choice
-      legend="Times are shown in"
-      isTitled
-      options={zones(zone.name, own)}
-      value={zone.name}
-      onChange={(name) => preferences.change({ zone: createZone(name) })}
+      line={view !== diagnosis?.name && <VerdictLine verdict={verdict} />}
     />
   );
 }
 
-/**
- * Delay in ms before the header connects to the event stream. Until then, a view may wait for an answer of the API and then
- * subscribe itself.
- */
+/** Delay in ms before the header connects to the event stream, so that a view may subscribe itself first. */
 const BEGIN_AFTER_MS = 1500;
 
 /** After a delay, connects to the event stream even if no view does, so that the verdict is known. */
@@ -101,18 +39,12 @@ function useBeginning() {
 
 export function HeaderBar({
   view,
-  level,
   status,
   line,
-  children,
 }: {
-  /** the shown view; undefined before the first view */
   view?: string;
-  level?: Level;
   status?: ComponentChildren;
-  /** content of a line below everything else in the header */
   line?: ComponentChildren;
-  children?: ComponentChildren;
 }) {
   return (
     <header class="header">
@@ -121,53 +53,16 @@ export function HeaderBar({
           <Logo />
           <span>Millrace</span>
         </a>
-        {view && <Navigation view={view} level={level} />}
+        {view && <Navigation view={view} />}
         {status}
         <div class="header-choices">
-          {children}
-          <DisplayMenu />
+          <Slot name="headerAction" />
           <SignOut />
         </div>
       </div>
       {line}
     </header>
   );
-}
-
-/**
- * Returns the options of the time zone. "Local" names its UTC offset. A zone from the range form is an option only while it is
- * chosen.
- *
- * @param own UTC offset of local time, as text
- */
-function zones(chosen: ZoneName, own: string): Parameters<typeof Choice<ZoneName>>[0]['options'] {
-  return [
-    { value: 'local', label: `Local (${own})`, title: `Times as on the wall here, which is ${own}` },
-    { value: 'utc', label: 'UTC', title: 'Times in UTC' },
-    ...(chosen.includes('/')
-      ? [{ value: chosen, label: cityOf(chosen), title: `Times of ${chosen}` } as const]
-      : []),
-  ];
-}
-
-const cityOf = (zone: ZoneName): string => (zone.split('/').at(-1) ?? zone).replaceAll('_', ' ');
-
-const WORDS = {
-  live: { label: 'Live', title: 'Values change as they are committed' },
-  connecting: { label: 'Connecting', title: 'Waiting for the first event from the server' },
-  reconnecting: {
-    label: 'Reconnecting',
-    title: 'The connection is lost, and the values may be old. The page reconnects by itself',
-  },
-  paused: { label: 'Paused', title: 'Values are not updated while nobody sees the page' },
-};
-
-function Connection({ verdict }: { verdict: Verdict }) {
-  const { live } = useServices();
-  const status = live.status.value;
-  if (verdict.level !== 'good') return <VerdictLabel verdict={verdict} status={status} />;
-  const { label, title } = WORDS[status];
-  return <VerdictLabel verdict={{ ...verdict, label, headline: title }} status={status} />;
 }
 
 function Logo() {

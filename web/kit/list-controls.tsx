@@ -1,14 +1,10 @@
-import { useEffect, useId, useState } from 'preact/hooks';
+import { useCallback, useEffect, useId, useState } from 'preact/hooks';
 import { formatCount, formatCounted } from '../format.ts';
 import { useServices } from '../state/hooks.ts';
 import { useFeaturePages } from './slots.tsx';
 import './tables.css';
 
-/**
- * Renders links to the lists of the fleet: sensors, devices, and those of features. The links keep a chosen site.
- *
- * @param props `shown`: name of the feature whose list is shown; default: the list that the address names
- */
+/** The links keep a chosen site. @param props `shown`: name of the feature whose list is shown */
 export function ListSwitch({ shown: ofFeature }: { shown?: string }) {
   const { router } = useServices();
   const { query } = router.place.value;
@@ -36,8 +32,8 @@ export function ListSwitch({ shown: ofFeature }: { shown?: string }) {
 const PAUSE_MS = 300;
 
 /**
- * Renders a filter field. With `options`, the text applies when it equals an option, at Enter, or when the field loses the
- * focus, because a part of a type finds nothing. Without `options`, the text applies after each pause in typing.
+ * With `options`, the text applies when it equals an option or is complete, because a part of a type finds nothing.
+ * Otherwise it applies after a pause.
  */
 export function FilterField({
   label,
@@ -93,10 +89,7 @@ export function FilterField({
   );
 }
 
-/**
- * Renders the position of a page in the list, and buttons for other pages. A page with a cursor knows only the next page. The
- * earlier pages are those that the user visited.
- */
+/** A page with a cursor knows only the next page. The earlier pages are those that the user visited. */
 export function Pager({
   what,
   shown,
@@ -113,9 +106,7 @@ export function Pager({
   what: string;
   /** number of rows on this page; null: unknown yet */
   shown: number | null;
-  /** number of rows on earlier pages, if known */
   before?: number;
-  /** number of rows on all pages, if known */
   total?: number;
   isFirst: boolean;
   /** number of this page; null if the page was opened by its address */
@@ -147,22 +138,28 @@ export function Pager({
   );
 }
 
-/**
- * Renders a button to another page. The button stays enabled for the browser, because a disabled button loses the focus.
- * Otherwise, while a page loads, a keyboard user would have to start at the top.
- */
+/** Stays enabled for the browser, because a disabled button loses the focus, and a keyboard user would start at the top. */
 const Turn = ({ label, onTurn }: { label: string; onTurn: (() => void) | null }) => (
   <button type="button" class="button" aria-disabled={!onTurn} onClick={onTurn ?? undefined}>
     {label}
   </button>
 );
 
+/** @returns a function that sets a filter of the address, and returns to the first page */
+export function useFilter(name: string): (value: string) => void {
+  const { router } = useServices();
+  return useCallback(
+    (value) => {
+      if (value === (router.place.peek().query.get(name) ?? '')) return;
+      router.changeQuery({ [name]: value, cursor: null, page: null });
+    },
+    [router, name],
+  );
+}
+
 type Pages = Omit<Parameters<typeof Pager>[0], 'what' | 'shown'>;
 
-/**
- * Keeps the pages of a list by cursor. The address holds the cursor of the shown page, and the history entry the cursors of
- * earlier pages.
- */
+/** Pages by cursor. The address holds the cursor of the shown page, and the history entry those of earlier pages. */
 export function usePages({
   next,
   top,
@@ -170,7 +167,6 @@ export function usePages({
 }: {
   /** cursor of the page after this one; undefined: not known yet */
   next: string | null | undefined;
-  /** id of the element that scrolls into view after a page change */
   top?: string;
   /** returns further parameters that the address needs with the cursor */
   along?: (next: string | null) => Record<string, string | null>;
@@ -179,7 +175,6 @@ export function usePages({
   const { query, pageCursors } = router.place.value;
   const cursor = query.get('cursor');
 
-  /** @param before cursors of the earlier pages */
   const turn = (to: string | null, before: (string | null)[]) => {
     router.changeQuery({ cursor: to, ...along?.(to) }, { pageCursors: before });
     if (top) document.getElementById(top)?.scrollIntoView({ block: 'nearest' });
@@ -195,11 +190,7 @@ export function usePages({
   };
 }
 
-/**
- * Returns the pages of a list that the browser holds completely. The address holds the page number.
- *
- * @param what `rows`: number of rows per page; `top`: id of the element that scrolls into view after a page change
- */
+/** Pages of a list that the browser holds completely. The address holds the page number. */
 export function useNumberedPages({
   number,
   total,

@@ -15,7 +15,6 @@ export function Notice({
   children,
 }: {
   title: string;
-  /** whether the notice is the only content of the page */
   isPage?: boolean;
   tone?: 'quiet' | 'warn' | 'good';
   children?: ComponentChildren;
@@ -100,11 +99,7 @@ export function SlowLine() {
   );
 }
 
-/**
- * Renders the note that no sensor matches the filters.
- *
- * @param props `href`: link to the unfiltered list; `byBeginning`: names match only from their beginning
- */
+/** @param props `byBeginning`: names match only from their beginning */
 export const NoMatch = ({ href, byBeginning }: { href: string; byBeginning: boolean }) => (
   <Notice title="No sensor matches">
     <p>
@@ -138,7 +133,6 @@ export const NoDevice = ({ byBeginning }: { byBeginning: boolean }) => (
   </Notice>
 );
 
-/** Renders the text about a value that is not current. */
 export const OutdatedLine = ({
   outdated,
   children,

@@ -12,7 +12,6 @@ import { useSensorActions } from './slots.tsx';
 import type { Column } from './table.tsx';
 import { Table } from './table.tsx';
 
-/** The value by which each column sorts a sensor, by name of the column. */
 const SORT_VALUES: Record<string, (item: LatestItem) => string | number | null> = {
   device: ({ device, device_id }) => device ?? device_id,
   name: ({ name, sensor_id }) => name ?? sensor_id,
@@ -27,7 +26,6 @@ export const COLUMNS_OF_DEVICE = SENSOR_COLUMNS.slice(1);
 
 interface Props {
   caption: string;
-  /** null: not known yet */
   items: LatestItem[] | null;
   /** sorting of the items, or of all pages; without a column, the items stay in the order of the API */
   sorting: Sorting;
@@ -115,7 +113,6 @@ const columnsOf = ({ ofDevice = false, filterHref }: Props): (Column<SensorRow> 
   },
 ];
 
-/** Returns a column for each action on a sensor. */
 const useActionColumns = (): Column<SensorRow>[] =>
   useSensorActions().map(({ label, Button }) => ({
     label,

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { toProblem } from '../api/request.ts';
 import { useQuery, useServices, useTitle } from '../state/hooks.ts';
 import { GOOD } from '../state/verdict.ts';
-import { useCriticalMark, VerdictLine } from './navigation.tsx';
+import { useCriticalMark, VerdictLine } from './verdict.tsx';
 import './header.css';
 import type { Readiness } from '../api/types.ts';
 import type { Verdict } from '../state/verdict.ts';
@@ -16,10 +16,7 @@ const WORDS: Record<string, string> = {
     'The token is right, but the browser did not keep the cookie: it takes that over https alone. Open the dashboard by an address that begins with https.',
 };
 
-/**
- * Renders the sign-in page, which replaces every view until the user signs in. The address stays, so the wanted view appears
- * after the sign-in.
- */
+/** Replaces every view until the user signs in. The address stays, so the wanted view appears afterwards. */
 export function SignIn() {
   const { session } = useServices();
   const { hasEnded } = session.state.value;
@@ -57,7 +54,9 @@ export function SignIn() {
           : 'Values are shown to those who have a token of this installation.'}
       </p>
       <form onSubmit={submit}>
-        <label for="sign-in-token">Token</label>
+        <label class="small" for="sign-in-token">
+          Token
+        </label>
         <div class="sign-in-row">
           <input
             ref={field}
@@ -79,7 +78,7 @@ export function SignIn() {
           {failure}
         </p>
       </form>
-      <p class="sign-in-note">
+      <p class="small">
         The browser keeps a cookie until you sign out or the session ends, and never the token. The operator
         of this installation issues tokens.
       </p>
@@ -87,7 +86,6 @@ export function SignIn() {
   );
 }
 
-/** Interval in which the sign-in page checks readiness, in ms. */
 const REFRESH = { refreshMs: 5000 };
 
 const UNREACHABLE: Verdict = {

@@ -4,7 +4,6 @@ import type { Sorting } from '../state/lists.ts';
 import { sortText, UNSORTED } from '../state/lists.ts';
 import './tables.css';
 
-/** A column of a table with rows of the type `R`. */
 export interface Column<R> {
   label: ComponentChildren;
   class?: string | undefined;
@@ -24,11 +23,7 @@ export interface Column<R> {
 
 const hasRow = (row: unknown) => row;
 
-/**
- * Renders a table.
- *
- * @param props `useRow`: a hook that each row calls, so that a change of its source redraws only this row
- */
+/** @param props `useRow`: a hook that each row calls, so that a change of its source redraws only this row */
 export function Table<T, R = T>({
   caption,
   isTitled = false,
@@ -47,7 +42,6 @@ export function Table<T, R = T>({
   isTitled?: boolean;
   /** columns; false: the table has no such column */
   columns: (Column<NoInfer<R>> | false)[];
-  /** null: not known yet */
   rows: readonly T[] | null;
   keyOf: (row: T) => string | number;
   /** sorting of the rows over all pages; without a column, no column head sorts */
@@ -123,10 +117,7 @@ function Row<T, R>({
   );
 }
 
-/**
- * Renders the head of a column. If the table can be sorted by it, it sorts the list over all its pages: the first press
- * ascending, the second descending. The address keeps the sorting.
- */
+/** Sorts the list over all its pages: the first press ascending, the second descending. The address keeps the sorting. */
 function Head<R>({
   column: { label, class: name, width, title, by, isQuiet },
   sorting,

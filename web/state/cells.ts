@@ -1,10 +1,7 @@
 import type { Presence } from '../api/types.ts';
 import type { FleetDevice, FleetSensor } from './fleet.ts';
 
-/**
- * The state of a cell as one number, so that the painter can draw cells state by state. A judge gives current values the
- * numbers below `SILENT`. Without a judge, current values have the number `CURRENT`.
- */
+/** The state of a cell as one number. A judge gives current values the numbers below `SILENT`. Without one, they have `CURRENT`. */
 export const CURRENT = 5;
 export const SILENT = 12;
 export const OFFLINE = SILENT + 1;
@@ -14,9 +11,7 @@ export const CELL_STATES = NOT_LIVE + 1;
 
 /** Judges current values by `sigmas`, their deviation from usual values; null: not judged. */
 export interface Judge {
-  /** @returns state of the cell, less than `SILENT` */
   cellStateOf: (sigmas: number | null) => number;
-  /** @returns whether the sensor stands out */
   isFar: (sigmas: number | null) => boolean;
 }
 
@@ -70,26 +65,16 @@ const SILENT_INTERVALS = 5;
 /** Maximum number of entries of each list of faults. */
 const LISTED = 50;
 
-/**
- * @param intervalMs announced interval of the sensor in ms; 0: none
- * @returns age in ms from which the newest value of the sensor is old
- */
+/** @param intervalMs 0: none announced @returns age in ms from which a value is old */
 export const oldAfterMs = (intervalMs: number): number => Math.max(SILENT_MS, SILENT_INTERVALS * intervalMs);
 
-/**
- * A sensor without an announced interval is never silent, because nobody knows when it should send: a door that stays closed
- * has no new value all day.
- */
+/** Without an announced interval nobody knows when a sensor should send: a door that stays closed has no new value all day. */
 const isSilent = (now: number, { at, intervalMs }: FleetSensor): boolean =>
   at > 0 && intervalMs > 0 && now - at > oldAfterMs(intervalMs);
 
 const sizeOf = ({ sigmas }: FleetSensor): number => Math.abs(sigmas ?? 0);
 
-/**
- * Sets the cell state of sensors that became silent or send again.
- *
- * @param touch sets the cell state by the newest value, and requests a redraw
- */
+/** @param touch sets the cell state by the newest value, and requests a redraw */
 export function refreshSilence(
   sensors: Iterable<FleetSensor>,
   now: number,
@@ -103,10 +88,7 @@ export function refreshSilence(
   }
 }
 
-/**
- * @param matches filter of the sensors; null: all sensors count
- * @returns the sensors and devices of the fleet that need attention, by cell state
- */
+/** @param matches null: all sensors count */
 export function listFaults(
   {
     sensors,

@@ -3,12 +3,7 @@ import { signal } from '@preact/signals';
 /** Resolution of the header `Date` of an answer in ms. */
 const DATE_MS = 1000;
 
-/**
- * Creates the clock of the API. All ages on the page are computed by this clock, because the clock of the user's machine may be
- * wrong by hours. One tick per second updates all ages together.
- *
- * @param options `local`: returns the time of the machine in epoch ms
- */
+/** The clock of the API, by which all ages are computed, because the clock of the user's machine may be wrong by hours. */
 export function createClock({
   everyMs = 1000,
   local = Date.now,
@@ -29,11 +24,7 @@ export function createClock({
     now,
     /** Returns the time in epoch ms by the clock of the machine, as `adjust` needs it. */
     local,
-    /**
-     * Moves the offset as little as the answer's `Date` requires.
-     *
-     * @param date time of the answer in epoch ms, rounded down to whole seconds; NaN: the answer has no date
-     */
+    /** Moves the offset as little as the answer's `Date` requires. @param date epoch ms in whole seconds; NaN: the answer has no date */
     adjust(date: number, { askedAt, answeredAt }: { askedAt: number; answeredAt: number }) {
       const [min, max] = [date - answeredAt, date + DATE_MS - askedAt];
       if (!(min <= max)) return;
@@ -45,12 +36,6 @@ export function createClock({
 }
 
 export type Clock = ReturnType<typeof createClock>;
-
-/** Limit in ms for a correction of the clock by an answer. After a larger correction, earlier requests used a wrong time. */
-export const MOVED_MS = 5000;
-
-/** @returns time in ms by which the API clock is ahead of the clock of this machine */
-export const aheadOf = (clock: Pick<Clock, 'now' | 'local'>): number => clock.now() - clock.local();
 
 /** Wraps `fetch`, so that the header `Date` of each answer adjusts the clock. */
 export const fetchSettingClock =

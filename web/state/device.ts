@@ -6,7 +6,6 @@ import { useQuery, useServices } from './hooks.ts';
 /** Polling interval for device state and sensor list, in ms. The values come over the event stream instead. */
 const REFRESH = { refreshMs: 10_000 };
 
-/** Reads one device and its sensors, with live values. */
 export function useDevice(device: string) {
   const { client, live } = useServices();
   // A missing device is a valid answer, because the device may appear while the page is open.
@@ -50,12 +49,7 @@ function itemsOf({ device_id, name, site, sensors }: DeviceInfo): LatestItem[] {
 /** Number of sensors of a device that the page shows at first, and that each click on "more" adds. */
 const STEP = 12;
 
-/**
- * Selects the sensors of a device to show, because a device may have thousands. In the address, `find` is a part of a
- * name, label or type, and `shown` is the number of sensors.
- *
- * @returns `more`: value of `shown` for the next step
- */
+/** Selects sensors of a device, which may have thousands, by the parameters `find` and `shown`. @returns `more`: the next `shown` */
 export function chooseSensors<
   T extends { name: string | null; label?: string | null; type: string | null; sensor_id: string },
 >(items: T[], query: URLSearchParams): { shown: T[]; found: number; more: string | null } {
@@ -83,12 +77,7 @@ const searchableText = ({
 
 export const needsChoice = (count: number): boolean => count > STEP;
 
-/**
- * Groups sensors by unit, in the order of the charts.
- *
- * @param items sorted by name
- * @returns groups; `label`: unit of the group as devices send it
- */
+/** Groups sensors by unit, in the order of the charts. @param items sorted by name */
 export function byUnit<T extends { type: string | null; unit: string | null }>(
   items: T[],
 ): { label: string; items: T[] }[] {
@@ -100,14 +89,7 @@ export function byUnit<T extends { type: string | null; unit: string | null }>(
   return [...groups].map(([label, of]) => ({ label, items: of }));
 }
 
-/**
- * Returns the time at which a device was last seen. The registry is up to a minute late, so a newer sample is more exact.
- *
- * @param lastSeen time from the registry in ISO 8601
- * @param sensors sensors of the device, with the times of their newest samples in ISO 8601; an empty text counts as null
- * @param now current time in epoch ms; later samples are ignored, because the clock of their device is ahead
- * @returns time in ISO 8601
- */
+/** The registry is up to a minute late, so a newer sample is more exact. Samples later than `now` (epoch ms) come from a clock that is ahead. */
 export function lastSeenAt(
   lastSeen: string | null,
   sensors: Iterable<{ ts: string | null }>,

@@ -3,19 +3,19 @@ import { signal, useComputed } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
 import type { Client } from '../api/client.ts';
 import type { StreamStatus } from '../api/stream/index.ts';
-import type { DeviceItem, FleetInfo, Page } from '../api/types.ts';
+import type { DeviceItem, FleetInfo } from '../api/types.ts';
 import type { Faults } from './cells.ts';
 import type { Fleet } from './fleet.ts';
 import { useQuery, useServices } from './hooks.ts';
+import { fillPage } from './lists.ts';
 import { useStale } from './verdict.ts';
 
 /** Interval of reading the offline devices, in ms. */
 const REFRESH = { refreshMs: 10_000 };
-/** Number of devices per page, and maximum number of pages. Their product equals the maximum number of sensors on the wall. */
 const PAGE = 1000;
-const MOST_PAGES = 20;
+/** Equal to the maximum number of sensors on the wall. */
+const MOST_DEVICES = 20_000;
 
-/** Returns the state of the fleet, from event stream and API count. Only components that subscribe to the state are redrawn. */
 export function useFleetState(): ReadonlySignal<FleetState> {
   const { client, live, clock, vocabulary } = useServices();
   const [fleetState] = useState(() => createFleetState({ fleet: live.fleet, status: live.status, clock }));
@@ -47,7 +47,6 @@ export function useFleetState(): ReadonlySignal<FleetState> {
   return fleetState.figures;
 }
 
-/** @returns the numbers of devices and sensors that the API counted; a change redraws the component */
 export function useFleetInfo(fleetState: ReadonlySignal<FleetState>): FleetInfo | null {
   return useComputed(() => fleetState.value.info).value;
 }
@@ -71,14 +70,14 @@ export async function awayDevices(
   const devices: Map<string, DeviceItem> = new Map();
   let isWhole = true;
   for (const state of AWAY_STATES) {
-    let cursor: string | null = null;
-    for (let page = 0; page < MOST_PAGES && counts[state] > 0; page += 1) {
-      const answer: Page<DeviceItem> = await client.devices({ state, limit: PAGE, cursor }, signal);
-      for (const device of answer.items) devices.set(device.device_id, device);
-      cursor = answer.next;
-      if (cursor === null) break;
-    }
-    isWhole &&= cursor === null;
+    if (counts[state] === 0) continue;
+    const page = await fillPage<DeviceItem>({
+      cursor: null,
+      limit: MOST_DEVICES,
+      ask: ({ cursor }) => client.devices({ state, limit: PAGE, cursor }, signal),
+    });
+    for (const device of page.items) devices.set(device.device_id, device);
+    isWhole &&= page.next === null;
   }
   return { devices, isWhole };
 }
@@ -94,9 +93,8 @@ export interface FleetState {
 const CATCHING_UP_MS = 3000;
 
 /**
- * Computes the faults of the fleet, and the numbers of devices and sensors that the API counted, once a second. From a lost
- * connection until the next snapshot is complete, the last state stays, because old and new figures would be mixed. While
- * nothing is stored, silence is judged as of the last moment with values, so that an outage does not turn sensors silent.
+ * From a lost connection until the next snapshot is complete, the last state stays, because old and new figures would mix.
+ * While nothing is stored, silence is judged as of the last moment with values.
  */
 export function createFleetState({
   fleet,
@@ -154,11 +152,7 @@ export function createFleetState({
   };
 }
 
-/**
- * Adds offline devices without sensors, which the event stream does not contain. So the list matches the count of the API.
- *
- * @param away devices that are not online, by id
- */
+/** Adds offline devices without sensors, which the event stream does not contain, so that the list matches the count of the API. */
 function withEmptyDevices(
   faults: Faults,
   away: ReadonlyMap<string, DeviceItem>,
@@ -179,10 +173,7 @@ function withEmptyDevices(
   return { ...faults, offline: [...faults.offline, ...added] };
 }
 
-/**
- * Replaces the counts of the API by those of the list of devices that are not online, which is newer. So all places show the same
- * numbers. An incomplete list would count too few, so it replaces nothing.
- */
+/** The list of devices that are not online is newer than the counts of the API. An incomplete list would count too few. */
 function withCount(info: FleetInfo, { devices, isWhole }: AwayDevices): FleetInfo {
   if (!isWhole) return info;
   const offline = [...devices.values()].filter(({ state }) => state === 'offline').length;

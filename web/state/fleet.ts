@@ -2,7 +2,6 @@ import type { LatestItem, Presence } from '../api/types.ts';
 import type { Faults, Judge } from './cells.ts';
 import { cellStateOf, listFaults, NO_JUDGE, refreshSilence } from './cells.ts';
 
-/** The filter that selects the part of a large fleet that the page keeps. */
 export type FleetFilter = { type?: string | null; site?: string | null };
 
 /** Maximum number of sensors in the browser. The wall of a larger fleet shows this many, with a note. */
@@ -52,7 +51,6 @@ export class Fleet {
     this.judge = judge;
   }
 
-  /** @returns a version number, which changes when sensors are added, removed or renamed */
   structure(): number {
     return this.#deviceIndex.structure();
   }
@@ -83,11 +81,7 @@ export class Fleet {
     return this.#overflow;
   }
 
-  /**
-   * @param key device_id/sensor_id
-   * @param isOfSnapshot true: from a snapshot; false: from a change
-   * @returns the changed sensor; null: the item changes nothing
-   */
+  /** @param key device_id/sensor_id @returns null: the item changes nothing */
   take(key: string, item: LatestItem, isOfSnapshot: boolean = false): FleetSensor | null {
     if (isOfSnapshot && !this.#isSnapshotRunning) this.#snapshot += 1;
     this.#isSnapshotRunning = isOfSnapshot;
@@ -127,7 +121,6 @@ export class Fleet {
     return drained;
   }
 
-  /** @param away state of each device that is not online, by id */
   setPresence(away: ReadonlyMap<string, Presence>) {
     for (const device of this.#deviceIndex.setPresence(away)) {
       for (const sensor of device.sensors) this.#touch(sensor);
@@ -138,12 +131,7 @@ export class Fleet {
     return Boolean(this.#wanted.type || this.#wanted.site);
   }
 
-  /**
-   * Notes the number of sensors that the API counted. At the second count after a snapshot, this method also removes sensors
-   * that were not sent since the start of the snapshot, because their devices were retired.
-   *
-   * @param count number of sensors by the API
-   */
+  /** At the second count after a snapshot, removes sensors that the snapshot did not have, because their devices were retired. */
   expect(count: number) {
     this.#total = count;
     this.#complete.counts += 1;
@@ -154,10 +142,7 @@ export class Fleet {
     this.#smallerCounts = this.sensors.size > count ? this.#smallerCounts + 1 : 0;
   }
 
-  /**
-   * @returns whether the store has sensors of retired devices. One count below the number of sensors is no proof, because the
-   *   count may be older than the newest sensors
-   */
+  /** @returns whether the store has sensors of retired devices. One smaller count is no proof, because it may be older than the sensors */
   isOutdated(): boolean {
     return this.#smallerCounts > 1 && !this.#isSnapshotRequested;
   }
@@ -219,10 +204,7 @@ export interface FleetDevice {
   isInOrder: boolean;
 }
 
-/**
- * A sensor. The object lives as long as the page and is changed in place, so that 10,000 values per second leave no
- * objects to the garbage collector.
- */
+/** Lives as long as the page and is changed in place, so that 10,000 values per second leave no objects to the garbage collector. */
 export interface FleetSensor {
   key: string;
   id: string;
@@ -255,7 +237,6 @@ class DeviceIndex {
   #structure = 0;
   #away: ReadonlyMap<string, Presence> = new Map();
 
-  /** @returns a version number, which changes when sensors are added, removed or renamed */
   structure(): number {
     return this.#structure;
   }
@@ -281,10 +262,6 @@ class DeviceIndex {
     this.#structure += 1;
   }
 
-  /**
-   * @param states state of each device that is not online, by id
-   * @returns devices whose state changed, with their sensors
-   */
   setPresence(states: ReadonlyMap<string, Presence>): FleetDevice[] {
     this.#away = states;
     const changed: FleetDevice[] = [];

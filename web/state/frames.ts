@@ -1,12 +1,8 @@
-import { signal } from '@preact/signals';
 import { keyOf } from '../api/stream/index.ts';
 import type { LatestItem } from '../api/types.ts';
 import { decimalsOf, usualDecimals } from '../format.ts';
 
-/**
- * Collects changes, and notifies listeners once before the next animation frame. So a sensor that changes 100 times between two
- * frames is drawn once.
- */
+/** Notifies listeners once before the next animation frame, so that a sensor that changes 100 times is drawn once. */
 export function createChangeQueue(requestFrame: (run: () => void) => void) {
   let waiting: Set<string> = new Set();
   const listeners: Map<string, Set<() => void>> = new Map();
@@ -24,7 +20,6 @@ export function createChangeQueue(requestFrame: (run: () => void) => void) {
       if (waiting.size === 0) requestFrame(flush);
       waiting.add(key);
     },
-    /** @returns a function that ends the subscription */
     subscribe(key: string, listener: () => void): () => void {
       const own = listeners.get(key) ?? new Set();
       listeners.set(key, own.add(listener));
@@ -36,25 +31,18 @@ export function createChangeQueue(requestFrame: (run: () => void) => void) {
   };
 }
 
-/**
- * Maximum script time per animation frame for processing texts, in ms. The time of texts that were processed without a wait
- * counts, too. Above the limit, further texts wait for the next frame.
- */
+/** Maximum script time in ms per animation frame for processing texts. Above it, further texts wait for the next frame. */
 const BUDGET_MS = 2;
 /** Maximum number of waiting texts. If more texts wait, all are processed at once. */
 const MOST_WAITING = 200;
 
-/**
- * Creates a queue that spreads the processing of texts over animation frames: a snapshot of 10,000 sensors arrives in ten
- * events at once, and must not block the page. A hidden tab draws no frames, so there each text is processed at once.
- */
+/** Spreads the processing of texts over animation frames: a snapshot of 10,000 sensors arrives in ten events, and must not block the page. */
 export function createInputQueue({
   take,
   requestFrame,
   isHidden,
   clock = () => performance.now(),
 }: {
-  /** processes a text; `arrivedAt`: time by `clock`; `isLast`: as passed to `push` */
   take: (text: string, arrivedAt: number, isLast: boolean) => void;
   requestFrame: (run: () => void) => void;
   isHidden: () => boolean;
@@ -89,7 +77,6 @@ export function createInputQueue({
   }
 
   return {
-    /** @param isLast whether the text completes a snapshot */
     push(text: string, isLast: boolean = false) {
       waiting.push({ text, at: clock(), isLast });
       if (isHidden() || waiting.length > MOST_WAITING) return takeAll();
@@ -103,74 +90,6 @@ export function createInputQueue({
   };
 }
 
-/** Time from commit to screen in the last seconds, in ms. `at`: epoch ms */
-type ScreenTimes = { at: number; p50: number; p99: number };
-
-/** Number of last shown changes from which the percentiles are computed. */
-const TIMES_KEPT = 256;
-/** Maximum age in ms of the times from which the percentiles are computed. */
-const FRESH_MS = 10_000;
-/** Number of percentiles that are kept for the sparkline, one per second. */
-const FIGURES_KEPT = 300;
-
-/**
- * Measures the time from commit to screen. The server measures its part of the time, and the browser measures the rest. The two
- * clocks are never compared, so the network time is missing.
- */
-export function createScreenTimes({
-  requestFrame,
-  afterPaint,
-  clock = () => performance.now(),
-}: {
-  requestFrame: (run: () => void) => void;
-  /** is called within an animation frame; runs the function after the paint */
-  afterPaint: (run: () => void) => void;
-  clock?: () => number;
-}) {
-  const figures = signal<ScreenTimes[]>([]);
-  let times: { ms: number; shownAt: number }[] = [];
-  let unseen: { waitedMs: number; arrivedAt: number }[] = [];
-  let hiddenAt = Number.NEGATIVE_INFINITY;
-
-  function noteAll() {
-    const shownAt = clock();
-    times.push(...unseen.map(({ waitedMs, arrivedAt }) => ({ ms: waitedMs + shownAt - arrivedAt, shownAt })));
-    times = times.slice(-TIMES_KEPT);
-    unseen = [];
-  }
-
-  return {
-    figures,
-
-    /** @param waitedMs time from the commit until the server sent the value @param arrivedAt time by `clock` */
-    arrived(waitedMs: number, arrivedAt: number) {
-      if (arrivedAt <= hiddenAt) return;
-      unseen.push({ waitedMs, arrivedAt });
-      if (unseen.length === 1) requestFrame(() => afterPaint(noteAll));
-    },
-
-    /**
-     * Notes that the page was hidden. The next frame may come much later, so values that arrived until now do not
-     * count.
-     */
-    noteHidden() {
-      hiddenAt = clock();
-      unseen = [];
-    },
-
-    /** Computes the percentiles of this second. */
-    sum(now: number) {
-      const oldest = clock() - FRESH_MS;
-      const sorted = times.flatMap(({ ms, shownAt }) => (shownAt > oldest ? [ms] : [])).sort((a, b) => a - b);
-      if (sorted.length === 0) return;
-      const quantile = (share: number) =>
-        Number(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]);
-      const figure = { at: now, p50: quantile(0.5), p99: quantile(0.99) };
-      figures.value = [...figures.peek().slice(1 - FIGURES_KEPT), figure];
-    },
-  };
-}
-
 interface Seen {
   item: LatestItem;
   /** values in order of arrival, oldest first; `ts` in epoch ms */
@@ -179,13 +98,9 @@ interface Seen {
 
 /** Maximum number of stored values per sensor, enough for a sparkline of 64 px. */
 const VALUES_KEPT = 60;
-/**
- * Maximum number of sensors with stored values: enough for some table pages, so that Back finds the sparklines. The limit
- * bounds the memory.
- */
+/** Maximum number of sensors with stored values, enough that Back finds the sparklines of some table pages. */
 const SENSORS_KEPT = 2000;
 
-/** Creates the store of the newest value of each sensor, with some earlier values. */
 export function createRecentValues() {
   const sensors: Map<string, Seen> = new Map();
   /** Number of decimals and largest value, by type and unit. */

@@ -34,11 +34,7 @@ export function useServices(): Services {
   return services;
 }
 
-/**
- * Returns state that lives as long as the page, for instance that of a feature.
- *
- * @param create creates the state at the first call, and identifies it; must be the same function in all calls
- */
+/** State that lives as long as the page. @param create identifies it; must be the same function in all calls */
 export function useKept<T>(create: (services: Services) => T): T {
   const services = useServices();
   const { kept } = services;
@@ -46,26 +42,16 @@ export function useKept<T>(create: (services: Services) => T): T {
   return kept.get(create) as T;
 }
 
-/**
- * Redraws the component at each change of the source.
- *
- * @param subscribe subscribes to the source; must be the same function while the source stays the same
- */
+/** Redraws the component at each change. @param subscribe must be the same function while the source stays the same */
 export function useChanges(subscribe: (listener: () => void) => () => void) {
   const [, redraw] = useReducer((count: number) => count + 1, 0);
   useEffect(() => subscribe(() => redraw(undefined)), [subscribe]);
 }
 
-/**
- * Time in ms that an element must stay on the screen to count as seen. While a page loads, an element stands near the top until
- * the elements above it have their height.
- */
+/** Time in ms that an element must stay on the screen to count as seen, because elements above it may still get their height. */
 const SEEN_MS = 400;
 
-/**
- * @param isReady whether the element has its content
- * @returns whether `px` pixels of the top of the element stayed on the screen at least once
- */
+/** @returns whether `px` pixels of the top of the element stayed on the screen at least once */
 export function useSeen(element: { current: Element | null }, px: number, isReady: boolean): boolean {
   const [isSeen, setSeen] = useState(false);
   useEffect(() => {
@@ -109,10 +95,8 @@ interface Answer<T> {
 }
 
 /**
- * Calls the API whenever `key` changes, and drops answers for an earlier key. Temporary problems are retried. With `refreshMs`,
- * the answer is refreshed in the background. If a refresh fails, the last answer stays. A reload waits for the running request.
- *
- * @param key contains all values on which the request depends
+ * Drops answers for an earlier key, and retries temporary problems. If a refresh fails, the last answer stays. @param key
+ * all values on which the request depends
  */
 export function useQuery<T>(
   key: string,

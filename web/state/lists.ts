@@ -56,11 +56,7 @@ const DEVICES_PER_REQUEST = 1000;
 /** @param total number of devices of the fleet; null: unknown yet @returns whether the browser reads all devices */
 export const areHeld = (total: number | null): boolean => total === null || total <= MOST_DEVICES;
 
-/**
- * Reads the devices of the fleet, or one page of a fleet that is too large, refreshed regularly.
- *
- * @param total number of devices of the fleet; null: unknown yet
- */
+/** Reads the devices of the fleet, or one page of a fleet that is too large. @param total null: unknown yet */
 export function useDevices(query: URLSearchParams, total: number | null) {
   const { client, vocabulary } = useServices();
   const isHeld = areHeld(total);
@@ -88,36 +84,14 @@ export function useDevices(query: URLSearchParams, total: number | null) {
   return { ...answer, isHeld };
 }
 
-/**
- * Returns the rows of a page by cursor. While a new filter is read, the rows of the previous filter stay. If the previous
- * filter found no rows, the rows are unknown.
- *
- * @returns null: the rows are unknown yet
- */
+/** While a new filter is read, the rows of the previous one stay, unless it found none. @returns null: unknown yet */
 export const rowsOf = <T>(page: Page<T> | null, isLoading: boolean): T[] | null =>
   page === null || (isLoading && page.items.length === 0) ? null : page.items;
-
-/**
- * Finds the time before which items of several lists may be missing.
- *
- * @param pages pages of several lists, each newest first
- * @param timeOf returns the time of an item in ISO 8601
- * @returns time in epoch ms before which some items are missing; null: no item is missing
- */
-export function missingBefore<T>(pages: Page<T>[], timeOf: (item: T) => string): number | null {
-  const ends = pages.flatMap(({ items, next }) =>
-    next === null ? [] : items.slice(-1).map((oldest) => Date.parse(timeOf(oldest))),
-  );
-  return ends.length === 0 ? null : Math.max(...ends);
-}
 
 /** Maximum number of requests for one page. If few items match in a large fleet, the page is short instead of slow. */
 const MOST_REQUESTS = 20;
 
-/**
- * Fills a page by several requests. With filters, the API checks a limited number of rows for each answer, so an
- * answer may be short or even empty before the end.
- */
+/** With filters, the API checks a limited number of rows for each answer, so an answer may be short or even empty before the end. */
 export async function fillPage<T>({
   cursor,
   limit,
@@ -177,17 +151,10 @@ function join(known: string[], seen: (string | null)[]): string[] {
 
 export const FILTERS = ['name', 'type', 'site'];
 
-/**
- * Maximum number of requests while the pages are empty. At the limit, the list gets an empty page. With several filters, the
- * API checks a limited number of rows for each page.
- */
+/** Maximum number of requests while the pages are empty: with several filters, the API checks a limited number of rows for each. */
 const MOST_EMPTY_PAGES = 20;
 
-/**
- * Reads one page of the latest values of the fleet. The event stream keeps the values current.
- *
- * @param isWanted false: no request is sent
- */
+/** @param isWanted false: no request is sent */
 export function useLatestPage(query: URLSearchParams, isWanted: boolean) {
   const { client, live, vocabulary } = useServices();
 
@@ -208,10 +175,7 @@ export function useLatestPage(query: URLSearchParams, isWanted: boolean) {
   );
 }
 
-/**
- * A page of a list that the browser holds completely. The browser filters, sorts and pages the list, so that the sorting covers
- * all pages.
- */
+/** A page of a list that the browser holds completely, so that filters and sorting cover all pages. */
 interface HeldPage<T> {
   items: T[];
   total: number;
@@ -232,11 +196,7 @@ const has = (name: string | null, text: string | null): boolean =>
 
 export type Matcher = (sensor: FleetSensor) => boolean;
 
-/**
- * Returns the filter of the address. Type and site must be equal; `name` may be any part of a sensor or device name.
- *
- * @returns null: all sensors match
- */
+/** Type and site must be equal; `name` may be any part of a sensor or device name. @returns null: all sensors match */
 export function sensorMatcher(query: URLSearchParams): Matcher | null {
   const [name, type, site] = ['name', 'type', 'site'].map((filter) => query.get(filter) ?? '');
   if (!(name || type || site)) return null;
@@ -305,11 +265,7 @@ const AGAIN = 10;
 /** Maximum wait for the snapshot of the fleet, in ms. Afterwards, the list comes from the API, page by page. */
 const WAIT_MS = 4000;
 
-/**
- * Returns the list of sensors from the fleet that this page follows on the event stream.
- *
- * @returns `waiting`: the snapshot is still arriving; `paged`: the browser does not hold the whole fleet
- */
+/** @returns `waiting`: the snapshot is still arriving; `paged`: the browser does not hold the whole fleet */
 export function useHeldSensors(
   query: URLSearchParams,
   sorting: Sorting,
@@ -335,9 +291,7 @@ export function useHeldSensors(
   return { state: comesPaged ? 'paged' : 'waiting', page: null };
 }
 
-/**
- * @returns `revision`: a change means that the list must be computed again; `isLate`: the wait for the snapshot is over
- */
+/** @returns `revision`: a change means that the list must be computed again; `isLate`: the wait for the snapshot is over */
 function useRevision(live: Live): { revision: number; isLate: boolean } {
   const [seen, setSeen] = useState({ revision: 0, isLate: false });
   useEffect(() => {

@@ -1,19 +1,15 @@
 import type { Signal } from '@preact/signals';
 import { signal } from '@preact/signals';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
 import type { Stream, StreamListeners, StreamStatus, Target } from '../api/stream/index.ts';
 import { FIGURES_ALONE, keyOf } from '../api/stream/index.ts';
-import type { Delta, LatestItem, ProcessHealth, Stats, StatsEvent, StatsThen } from '../api/types.ts';
+import type { Delta, LatestItem, ProcessHealth, StatsEvent } from '../api/types.ts';
 import type { Judge } from './cells.ts';
 import { Fleet, type FleetFilter, type FleetSensor } from './fleet.ts';
-import { createChangeQueue, createInputQueue, createRecentValues, createScreenTimes } from './frames.ts';
+import { createChangeQueue, createInputQueue, createRecentValues } from './frames.ts';
 import { useServices } from './hooks.ts';
 
-/** Number of pipeline statistics that are kept for the sparklines, one per second. */
-const STATS_KEPT = 300;
-
 interface Health {
-  /** empty before the first event */
   processes: ProcessHealth[];
   /** time of the last event in epoch ms by the clock of the machine; before the first event, time when the page was opened */
   receivedAt: number;
@@ -23,25 +19,23 @@ interface Health {
 
 const noHealth = (openedAt: number): Health => ({ processes: [], receivedAt: openedAt, ingestAt: openedAt });
 
-type ScreenTimes = ReturnType<typeof createScreenTimes>;
+/** @param waitedMs time from the commit until the server sent the values @param arrivedAt time by `performance.now` */
+type DeltaListener = (waitedMs: number, arrivedAt: number) => void;
 
 /**
- * The store of the live data of the server: newest values by sensor, pipeline statistics, state of the connection.
- * Listeners of a sensor are notified at most once per animation frame. While the page follows the whole fleet, `fleet` holds
- * all sensors with their newest values. Earlier values, for sparklines, are then kept only for the sensors that were passed to
- * `seed`.
+ * The live data of the server. While the page follows the whole fleet, `fleet` holds all sensors, and earlier values are
+ * kept only for the sensors that were passed to `seed`.
  */
 export class Live {
   readonly status = signal<StreamStatus>('connecting');
-  readonly stats = signal<Stats[]>([]);
+  readonly stats = signal<Omit<StatsEvent, 'health'> | null>(null);
   readonly health = signal<Health>(noHealth(Date.now()));
-  readonly screenTimes: ScreenTimes['figures'];
   readonly fleet: Fleet;
   readonly #events: Map<string, Signal<number>> = new Map();
   readonly #sensors = createRecentValues();
   readonly #watchers: Set<(changed: readonly FleetSensor[]) => void> = new Set();
   readonly #changed: ReturnType<typeof createChangeQueue>;
-  readonly #screen: ScreenTimes;
+  readonly #deltaListeners: DeltaListener[] = [];
   readonly #stream: Pick<Stream, 'follow' | 'again' | 'stop'>;
   readonly #requestFrame: (run: () => void) => void;
   readonly #isHidden: () => boolean;
@@ -58,7 +52,6 @@ export class Live {
   }: {
     openStream: (listeners: Omit<StreamListeners, 'onRefused'>) => Pick<Stream, 'follow' | 'again' | 'stop'>;
     requestFrame: (run: () => void) => void;
-    /** returns whether the page is hidden, so that no frames are drawn */
     isHidden?: () => boolean;
     judge?: Judge | undefined;
   }) {
@@ -66,8 +59,6 @@ export class Live {
     this.#requestFrame = requestFrame;
     this.#isHidden = isHidden;
     this.#changed = createChangeQueue(requestFrame);
-    this.#screen = createScreenTimes({ requestFrame, afterPaint: (run) => setTimeout(run) });
-    this.screenTimes = this.#screen.figures;
     const input = createInputQueue({
       take: (text, arrivedAt, isLast) => this.#take(text, arrivedAt, isLast),
       requestFrame,
@@ -95,11 +86,11 @@ export class Live {
     return known;
   }
 
-  noteHidden() {
-    this.#screen.noteHidden();
+  /** @param listener is called for each event with changed values, while the page is not hidden */
+  onDelta(listener: DeltaListener) {
+    this.#deltaListeners.push(listener);
   }
 
-  /** @param target target that replaces the earlier subscription; without devices and sensors, the whole fleet */
   follow(target: Target) {
     this.#whole = !target.devices && !target.sensors;
     this.#isFollowed = true;
@@ -118,7 +109,6 @@ export class Live {
     this.#stream.follow(FIGURES_ALONE);
   }
 
-  /** Limits the kept sensors by a filter, for a fleet that is too large. */
   setFilter(wanted: FleetFilter) {
     this.fleet.setFilter(wanted);
     this.#stream.again();
@@ -163,15 +153,11 @@ export class Live {
     return this.#sensors.get(key);
   }
 
-  /** Calls the listener when the sensor with the key changes. The returned function ends the subscription. */
   subscribe(key: string, listener: () => void): () => void {
     return this.#changed.subscribe(key, listener);
   }
 
-  /**
-   * @param watcher receives all changed sensors of the fleet, once per animation frame
-   * @returns a function that ends the subscription
-   */
+  /** @param watcher receives all changed sensors of the fleet, once per animation frame */
   readonly watch = (watcher: (changed: readonly FleetSensor[]) => void): (() => void) => {
     this.#watchers.add(watcher);
     return () => this.#watchers.delete(watcher);
@@ -192,7 +178,8 @@ export class Live {
     const { items, committed_at, sent_at }: Partial<Delta> & { items: LatestItem[] } = JSON.parse(text);
     const isOfSnapshot = sent_at === undefined;
     if (committed_at && sent_at && !this.#isHidden()) {
-      this.#screen.arrived(Date.parse(sent_at) - Date.parse(committed_at), arrivedAt);
+      const waitedMs = Date.parse(sent_at) - Date.parse(committed_at);
+      for (const listener of this.#deltaListeners) listener(waitedMs, arrivedAt);
     }
     for (const item of items) {
       const key = keyOf(item);
@@ -205,68 +192,10 @@ export class Live {
 
   #takeStats({ health: processes, ...next }: StatsEvent) {
     const receivedAt = Date.now();
-    this.#screen.sum(receivedAt);
     const takes = processes.some(({ role }) => role !== 'http');
     this.health.value = { processes, receivedAt, ingestAt: takes ? receivedAt : this.health.peek().ingestAt };
-    this.stats.value = [...this.stats.peek().slice(1 - STATS_KEPT), next];
+    this.stats.value = next;
   }
-}
-
-/** Pipeline statistics at one moment. `at`: time in epoch ms by the clock of the page */
-export type Moment = Stats & { at: number };
-
-/** The time span of the charts, in ms. */
-export const SPAN_MS = 300_000;
-
-/** Maximum distance in ms of two moments that count as one moment, because statistics arrive once a second. */
-const SAME_MS = 500;
-
-/** @param items statistics, oldest first; the newest is placed at `now`, because the clock of the server may differ */
-export function toMoments(items: StatsThen[], now: number): Moment[] {
-  const newest = Date.parse(items.at(-1)?.ts ?? '');
-  return items.map(({ ts, ...stats }) => ({ ...stats, at: now - (newest - Date.parse(ts)) }));
-}
-
-/**
- * @param then moments that replace moments of `first` with an equal time
- * @returns moments sorted by time, limited to the time span of the charts
- */
-export function joinMoments(first: Moment[], then: Moment[]): Moment[] {
-  const begin = then[0]?.at ?? Number.POSITIVE_INFINITY;
-  const all = [...first.filter(({ at }) => at < begin - SAME_MS), ...then];
-  const oldest = (all.at(-1)?.at ?? 0) - SPAN_MS;
-  return all.filter(({ at }) => at >= oldest);
-}
-
-/**
- * @returns statistics of the last minutes, oldest first: from the API before the page was opened, then from the
- *   stream
- */
-export function useRecentStats(): Moment[] {
-  const { client, clock, live } = useServices();
-  const [moments, setMoments] = useState<Moment[]>([]);
-  const status = live.status.value;
-
-  useEffect(() => {
-    const before = live.stats.peek();
-    return live.stats.subscribe((all) => {
-      const stats = all.at(-1);
-      if (stats && all !== before) setMoments((known) => joinMoments(known, [{ ...stats, at: clock.now() }]));
-    });
-  }, [clock, live]);
-
-  // After a lost connection, or while nobody saw the page, the statistics from the API fill the gap, so they are read again.
-  const isLost = status === 'reconnecting' || status === 'paused';
-  useEffect(() => {
-    if (isLost) return undefined;
-    const abort = new AbortController();
-    client.recentStats(abort.signal).then(
-      ({ items }) => setMoments((known) => joinMoments(known, toMoments(items, clock.now()))),
-      () => {},
-    );
-    return () => abort.abort();
-  }, [client, clock, isLost]);
-  return moments;
 }
 
 /** Keeps the event stream open for views without sensors, so that pipeline statistics and connection state are known. */

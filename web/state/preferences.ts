@@ -11,12 +11,6 @@ type Theme = 'auto' | 'light' | 'dark';
 
 export type KeptTexts = Pick<Storage, 'getItem' | 'setItem'>;
 
-/**
- * Opens a storage of this browser.
- *
- * @param open reads the storage from the window, which throws if the user denies storage
- * @returns the storage; if access is denied, a storage that keeps nothing
- */
 export function openStorage(open: () => KeptTexts): KeptTexts {
   try {
     return open();
@@ -27,7 +21,6 @@ export function openStorage(open: () => KeptTexts): KeptTexts {
 
 type Choice = { theme: Theme; zone: Zone; units: UnitChoices };
 
-/** Creates the preferences of a user, stored in this browser. Other tabs change them, too. */
 export function createPreferences({
   storage,
   root,
@@ -52,11 +45,9 @@ export type Preferences = ReturnType<typeof createPreferences>;
 
 interface Stored<T> {
   storage: KeptTexts;
-  /** the window, which receives the event `storage` when another tab changes the storage */
   tabs: Pick<EventTarget, 'addEventListener'>;
   keys: readonly string[];
   read: (storage: KeptTexts) => T;
-  /** @returns the values to store, by key */
   write: (value: T) => Record<string, unknown>;
   onChange?: (next: T) => void;
   /** combines what another tab stored with the value of this tab */
@@ -81,9 +72,7 @@ export function createStored<T extends object>({
     choice.value = next;
   }
 
-  /**
-   * Adopts the value that another tab stored. A value that this tab could not store stays until another tab stores one.
-   */
+  /** A value that this tab could not store stays until another tab stores one. */
   function readAgain() {
     const texts = textsOf(storage, keys);
     if (texts === known) return;
@@ -123,7 +112,6 @@ function read(storage: KeptTexts): Choice {
   };
 }
 
-/** @returns the stored units that exist */
 function readUnits(kept: unknown): UnitChoices {
   const units: UnitChoices = {};
   for (const quantity of QUANTITIES) {
@@ -133,11 +121,7 @@ function readUnits(kept: unknown): UnitChoices {
   return units;
 }
 
-/**
- * Reads a value that this browser stored.
- *
- * @returns null: there is no value, access is denied, or the content is invalid
- */
+/** @returns null: there is no value, access is denied, or the content is invalid */
 export function recall(storage: KeptTexts, key: string): unknown {
   try {
     return JSON.parse(storage.getItem(key) ?? 'null');

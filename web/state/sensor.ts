@@ -9,10 +9,7 @@ import type { Stale } from './verdict.ts';
 
 const AGAIN = { refreshMs: 10_000 };
 
-/**
- * Reads one sensor with its newest value, kept live. The sensor is also polled, because it may appear, change its labels or be
- * retired at any time. The event stream reports only values and some labels.
- */
+/** The sensor is also polled, because the event stream reports only values and some labels. */
 export function useSensor(device: string, sensor: string) {
   const { client, live } = useServices();
   const answer = useQuery(
@@ -44,12 +41,7 @@ const MAX_VALUE_AGE_MS = 3_600_000;
 /** A small number, because the other requests of the page go first. */
 const MAX_CONCURRENT_REQUESTS = 3;
 
-/**
- * Reads earlier values for the rows of a page, so that no sparkline starts empty.
- *
- * @param items sensors of the rows, each requested once; null: the rows are not visible yet
- * @param atOnce maximum number of concurrent requests
- */
+/** Reads earlier values for the rows of a page, so that no sparkline starts empty. @param items null: the rows are not visible yet */
 export function useTails(items: LatestItem[] | null, atOnce: number = MAX_CONCURRENT_REQUESTS) {
   const { client, live } = useServices();
   /** Keys of requested sensors. The list changes every 10 s, and a slow sensor may have too few values for hours. */
@@ -95,7 +87,6 @@ export function outdatedOf({
   stale,
   now,
 }: {
-  /** time of the newest value in epoch ms */
   at: number;
   intervalMs: number | null;
   /** median time between two recent values in ms; 0: unknown */
@@ -119,11 +110,7 @@ export function outdatedOf({
 /** Number of events that are read, because birth messages may follow the last change of state. */
 const EVENTS = 10;
 
-/**
- * Finds by events when the device of a sensor went offline.
- *
- * @returns time in epoch ms; null: the device is online, announces no state, or is unknown
- */
+/** @returns time in epoch ms when the device went offline; null: it is online, announces no state, or is unknown */
 export function useOfflineAt(device: string): number | null {
   const { client } = useServices();
   const { data } = useQuery(

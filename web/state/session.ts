@@ -89,7 +89,6 @@ export function createSession({
       tabs.postMessage('begun');
     },
 
-    /** @throws {Problem} if the API does not end the session */
     async end(): Promise<void> {
       await requestOk('/session', undefined, { method: 'DELETE' });
       take(await get('/session', {}), { left: true });

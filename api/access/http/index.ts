@@ -166,6 +166,11 @@ function requireSameOrigin(req: Request, { by }: Caller) {
   );
 }
 
+/** For a parameter that needs a further scope than its route. @throws `forbidden` */
+export function requireScope(res: Response, scope: Scope) {
+  if (!(res.locals['caller'] as Caller).scopes.includes(scope)) throw forbidden(res, scope);
+}
+
 /** `error`: a code of RFC 6750 */
 function unauthorized(res: Response, message: string, error?: string) {
   res.set('WWW-Authenticate', `Bearer realm="Millrace"${error ? `, error="${error}"` : ''}`);

@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import { MillraceError } from '../../../common/errors.ts';
+import type { Act, Corrections } from '../../ingest/corrections.ts';
 import type { Ingest } from '../../ingest/index.ts';
 import type { Store } from '../../store/index.ts';
 import { type Imported, Importer, type Progress, type RefusedLine } from './importer.ts';
@@ -51,6 +52,8 @@ interface RunOptions {
   skip: number;
   /** nothing is stored */
   dryRun: boolean;
+  /** The samples replace stored ones. null: they do not. */
+  replacing?: Act | null;
   onRefused: (line: RefusedLine) => void;
   onProgress: (progress: Progress) => void;
   /** aborts after the commit that is in progress */
@@ -60,11 +63,17 @@ interface RunOptions {
 /** Writes what a file has. */
 export interface Destination {
   pastSamples: PastSamples;
+  corrections: Corrections;
   acceptedTimes: Ingest['acceptedTimes'];
 }
 
-export const destinationOf = (store: Store, { writing, acceptedTimes }: Ingest): Destination => ({
+export const destinationOf = (
+  store: Store,
+  { writing, acceptedTimes }: Ingest,
+  corrections: Corrections,
+): Destination => ({
   pastSamples: new PastSamples({ store, writing }),
+  corrections,
   acceptedTimes,
 });
 
@@ -105,7 +114,7 @@ async function importRows(
   options: ImportOptions,
 ): Promise<Imported> {
   const importer = new Importer({
-    pastSamples: destination.pastSamples,
+    destination,
     times: await destination.acceptedTimes(),
     options,
   });

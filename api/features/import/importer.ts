@@ -12,7 +12,7 @@ import {
 import { ruleOf, timeRefusal } from '../../ingest/decode/index.ts';
 import type { Device, Sensor } from '../../ingest/registry/cache.ts';
 import type { Described } from '../../ingest/registry/index.ts';
-import type { ImportOptions } from './files.ts';
+import type { Destination, ImportOptions } from './files.ts';
 import { BadTime } from './local-times.ts';
 import type { PastSamples } from './past-samples.ts';
 import { type Rows, readTime } from './rows.ts';
@@ -96,6 +96,7 @@ const refusedEntry = (ref: string, refusal: { code: ErrorCode; rule: string }): 
 /** Commits whenever a limited number of samples is in memory. */
 export class Importer {
   #pastSamples;
+  #corrections;
   #times;
   #options;
   /** By the texts of the file: by device, then by sensor. */
@@ -116,16 +117,17 @@ export class Importer {
   #writing = Promise.resolve();
 
   constructor({
-    pastSamples,
+    destination: { pastSamples, corrections },
     times,
     options,
   }: {
-    pastSamples: PastSamples;
+    destination: Pick<Destination, 'pastSamples' | 'corrections'>;
     /** accepted times, in epoch ms */
     times: TimeRange;
     options: ImportOptions;
   }) {
     this.#pastSamples = pastSamples;
+    this.#corrections = corrections;
     this.#times = times;
     this.#options = options;
     this.#progress = { rows: options.skip, samples: 0, merged: 0, refused: 0 };
@@ -385,8 +387,18 @@ export class Importer {
     Object.assign(entry, { refusal, samples: null });
   }
 
+  #writeDevice(device: Device, series: Parameters<PastSamples['write']>[1]): Promise<void> {
+    const { replacing } = this.#options;
+    if (!replacing) return this.#pastSamples.write(device, series);
+    const replaced = series.map(({ known, times, values }) => ({
+      sensor: known,
+      samples: { times, values },
+    }));
+    return this.#corrections.replace(device, replaced, replacing);
+  }
+
   async #write(devices: Map<Owner, Parameters<PastSamples['write']>[1]>, reached: Progress) {
-    for (const [{ device }, series] of devices) await this.#pastSamples.write(device as Device, series);
+    for (const [{ device }, series] of devices) await this.#writeDevice(device as Device, series);
     this.#progress = reached;
     this.#options.onProgress(reached);
   }

@@ -25,9 +25,10 @@ export const importFeature = defineFeature({
     },
     store,
     ingest,
+    corrections,
   }) => ({
     deps: {
-      destination: destinationOf(store, ingest),
+      destination: destinationOf(store, ingest, corrections),
       imports: createConcurrencyLimit(MAX_CONCURRENT_IMPORTS, BUSY),
       importedSamples: counted(
         declare.counter(

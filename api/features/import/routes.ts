@@ -7,6 +7,7 @@ import type { FeatureContext } from '../../feature.ts';
 import type { Operation } from '../../http/contract/operation.ts';
 import {
   abortOnClose,
+  actOf,
   bodyOf,
   closeUnread,
   codingOf,
@@ -15,6 +16,7 @@ import {
   json,
   parseDevice,
   readQuery,
+  requireScope,
 } from '../../http/index.ts';
 import type { ConcurrencyLimit } from '../../http/long-requests.ts';
 import type { Route } from '../../http/route.ts';
@@ -51,6 +53,10 @@ const QUERY = {
   dry_run: z.enum(['true', 'false'], 'true or false').default('false').meta({
     description: 'With `true` the API stores nothing, and shows the first samples as they would be stored.',
   }),
+  replace: z.enum(['true', 'false'], 'true or false').default('false').meta({
+    description:
+      'With `true` the samples replace what is stored for their times. The token needs the scope `admin`.',
+  }),
   skip: digits(0, 999_999_999).default(0).meta({
     description:
       'Rows at the beginning that are stored already. The answer has the number to continue with in `rows`.',
@@ -67,7 +73,8 @@ const FORMATS = {
 export const postImport =
   (deps: Deps): RequestHandler =>
   async (req, res) => {
-    const { device, dry_run: dryRun, skip, ...file } = readQuery(req, QUERY);
+    const { device, dry_run: dryRun, replace, skip, ...file } = readQuery(req, QUERY);
+    if (replace === 'true') requireScope(res, 'admin');
     if (device !== undefined) parseDevice(device);
     closeUnread(req, res);
     // This refuses compressed bodies, because the parser of each format reads the raw bytes.
@@ -83,6 +90,7 @@ export const postImport =
           device,
           skip,
           dryRun: dryRun === 'true',
+          replacing: replace === 'true' ? actOf(res, 'import') : null,
           signal,
           onRefused(line) {
             if (refused.length < MAX_LISTED) refused.push(line);
@@ -147,7 +155,7 @@ export const importSamples: Operation = {
   description: `\`POST /import/proposal\` proposes the parameters that describe a file. CSV and NDJSON have one sample a row (\`ts\`, \`device\`, \`sensor\`, \`value\`, optional \`type\` and \`unit\`), or
 a column or member for each sensor. Both may have \`site\`. Parquet files have the same columns. A sensor that is new gets the type and the unit
 of its first row, and a device that is new its site.
-Hours that are closed go straight into history. The answer comes after the commit. The same file twice changes nothing.
+Hours that are closed go straight into history. The answer comes after the commit. The same file twice changes nothing. A corrected file replaces stored samples only with \`replace=true\`.
 
 A request must arrive within the time limit of a request, and a Parquet file may have \`IMPORT_MAX_BYTES\`. Send a larger file in pieces, each with the lines up to the column names, or use
 \`npm run import\`. After a failure send the file again.`,

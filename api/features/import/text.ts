@@ -4,7 +4,8 @@ import { DELIMITERS, declaredDelimiter, delimiterOf, isComment, parseCells } fro
 import { linesOf } from './lines.ts';
 import { type Layout, type LayoutOptions, layoutOf, RowList, type Rows, SAMPLES_AT_ONCE } from './rows.ts';
 
-const LINES_AT_ONCE = 5000;
+/** In a turn of the event loop. 5,000 refused lines took 90 ms on a busy machine. */
+const LINES_AT_ONCE = 1000;
 
 /**
  * One sample per row, or a column for each sensor. A line names the columns. A quoted cell must not contain a

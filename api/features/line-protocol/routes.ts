@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { MillraceError, refusalText } from '../../../common/errors.ts';
 import type { FeatureContext } from '../../feature.ts';
 import type { Operation } from '../../http/contract/operation.ts';
-import { bodyOf, json, readQuery } from '../../http/index.ts';
+import { actOf, bodyOf, json, readQuery, requireScope } from '../../http/index.ts';
 import type { Route } from '../../http/route.ts';
 import type { LineDecoder, Precision } from './decoder.ts';
 import { SCHEMAS } from './schemas.ts';
@@ -27,7 +27,13 @@ const ignored = (description: string) =>
     .optional()
     .meta({ description: `${description} It is ignored.` });
 
+const replace = z.enum(['true', 'false'], 'true or false').default('false').meta({
+  description:
+    'With `true` the values replace what is stored for their times. Each line needs a time, and the token the scope `admin`.',
+});
+
 const V2_QUERY = {
+  replace,
   precision: z
     .enum(['ns', 'us', 'ms', 's'], 'ns, us, ms or s')
     .default('ns')
@@ -38,6 +44,7 @@ const V2_QUERY = {
 };
 
 const V1_QUERY = {
+  replace,
   precision: z
     .enum(['n', 'ns', 'u', 'us', 'µ', 'ms', 's', 'm', 'h'], 'n, ns, u, us, ms, s, m or h')
     .default('ns')
@@ -51,28 +58,31 @@ const V1_QUERY = {
 
 const V1_UNITS: Record<string, Precision> = { n: 'ns', u: 'us', µ: 'us' };
 
-export const postV2 = (deps: Deps): RequestHandler =>
-  writeLines(deps, (req) => readQuery(req, V2_QUERY).precision);
+export const postV2 = (deps: Deps): RequestHandler => writeLines(deps, (req) => readQuery(req, V2_QUERY));
 
 export const postV1 = (deps: Deps): RequestHandler =>
   writeLines(deps, (req) => {
-    const { precision } = readQuery(req, V1_QUERY);
-    return V1_UNITS[precision] ?? (precision as Precision);
+    const { precision, ...given } = readQuery(req, V1_QUERY);
+    return { ...given, precision: V1_UNITS[precision] ?? (precision as Precision) };
   });
 
 const writeLines =
-  (deps: Deps, precisionOf: (req: Request) => Precision): RequestHandler =>
+  (deps: Deps, optionsOf: (req: Request) => { precision: Precision; replace: string }): RequestHandler =>
   async (req, res) => {
     const {
       context: { config },
       decoder,
       countLines,
     } = deps;
-    const precision = precisionOf(req);
+    const { precision, replace: replaces } = optionsOf(req);
+    if (replaces === 'true') requireScope(res, 'admin');
     const body = bodyOf(req, res, config.ingest.maxMessageBytes, { compressed: true });
     const submission = { contentType: req.headers['content-type'], ...body };
-    const result = await storeLines(deps, submission, ({ payload, receivedAt, contentType }) =>
-      decoder.decode(payload, precision, receivedAt, contentType),
+    const result = await storeLines(
+      deps,
+      submission,
+      ({ payload, receivedAt, contentType }) => decoder.decode(payload, precision, receivedAt, contentType),
+      replaces === 'true' ? actOf(res, 'line protocol') : null,
     );
     countLines(result);
     if (result.refused.length > 0) throw linesRefused(result);

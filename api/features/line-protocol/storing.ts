@@ -1,6 +1,8 @@
 import { forEachConcurrently } from '../../../common/concurrency.ts';
 import type { Refusal } from '../../../common/errors.ts';
+import type { Identity } from '../../../schema/ids.ts';
 import type { FeatureContext } from '../../feature.ts';
+import type { Act } from '../../ingest/corrections.ts';
 import type { Submitted } from '../../ingest/handlers/index.ts';
 import type { Submissions } from '../../ingest/submission.ts';
 import { sumOf } from '../../observability/index.ts';
@@ -14,30 +16,36 @@ export interface LineResult {
   decoded: DecodedLines;
 }
 
+type Core = Pick<FeatureContext, 'ingest' | 'corrections'> & {
+  context: Pick<FeatureContext['context'], 'metrics'>;
+};
+
 /** Devices of one request. Each needs at least one request to the database. */
 const DEVICES_AT_ONCE = 64;
 
-/** Stores the lines of a post that can be stored. @throws as `submit` of ingest, and the errors of `decode` */
+/** Stores the lines of a post that can be stored. `replacing`: they replace stored values. @throws as `submit` of ingest, and the errors of `decode` */
 export const storeLines = (
-  core: Pick<FeatureContext, 'ingest'> & { context: Pick<FeatureContext['context'], 'metrics'> },
+  core: Core,
   submission: Parameters<Submissions['admit']>[0],
   decode: (message: Submitted) => DecodedLines,
+  replacing: Act | null = null,
 ): Promise<LineResult> =>
-  core.ingest.submissions.admit(submission, (message) => settle(core, message, decode));
+  core.ingest.submissions.admit(submission, (message) => settle(core, message, decode, replacing));
 
 async function settle(
-  {
-    ingest,
-    context: { metrics },
-  }: Pick<FeatureContext, 'ingest'> & { context: Pick<FeatureContext['context'], 'metrics'> },
+  { ingest, corrections, context: { metrics } }: Core,
   message: Submitted,
   decode: (message: Submitted) => DecodedLines,
+  replacing: Act | null,
 ): Promise<LineResult> {
   const began = performance.now();
   const decoded = decode(message);
   const { devices, refused, skipped } = decoded;
   await forEachConcurrently(DEVICES_AT_ONCE, devices, async ([name, batches]) => {
-    for (const batch of batches) await ingest.submissions.storeBatch(name, batch, message);
+    for (const batch of batches) {
+      const replace = replacing && ((device: Identity) => corrections.replaceBatch(device, batch, replacing));
+      await ingest.submissions.storeBatch(name, batch, message, replace ?? undefined);
+    }
   });
   const batches = [...devices.values()].flat();
   const accepted = batches.reduce((sum, { counts }) => sum + counts.samples, 0);

@@ -7,7 +7,10 @@ import type { Context } from '../../observability/index.ts';
 import type { ClockGuard } from '../../store/clock-guard.ts';
 import { Retry, type Store } from '../../store/index.ts';
 import type { DeviceHour } from './pack-sensor-hour.ts';
+import type { OnPacked } from './packed-report.ts';
 import { createPacker } from './packer.ts';
+
+export type { OnPacked, PackedHour } from './packed-report.ts';
 
 const REPORT_EVERY_MS = 60_000;
 
@@ -35,6 +38,7 @@ export function createPacking(
   const steps = new Steps({ retry, isPressed, overdueMs: () => behind.overdueMs() });
   const owner = `${config.mqtt.clientId}:${randomUUID()}`;
   const report = createRareReports(logger);
+  const listeners: OnPacked[] = [];
   const packer = createPacker({
     store,
     groups: latestGroups,
@@ -42,6 +46,7 @@ export function createPacking(
     steps,
     leases: createLeases({ store: store.packLeases, owner, logger }),
     behind,
+    listeners,
     observer: {
       onPacked(samples) {
         metrics.packedHours.inc();
@@ -75,10 +80,11 @@ export function createPacking(
       behind.warn();
     },
     logger,
-    failed: 'packing failed, and goes on with the next look',
+    failed: 'packing failed, and goes on with the next check',
   });
   return {
     packDue: packer.packDue,
+    onPacked: (listener: OnPacked) => void listeners.push(listener),
     start: () => rounds.start(),
     stop: () => rounds.stop(STOP_WITHIN_MS),
   };
@@ -89,6 +95,8 @@ const textsOf = ({ device, sensor, hour }: DeviceHour) => ({
   ...(sensor && { sensor: uuidText(sensor) }),
   hour: new Date(hour),
 });
+
+export type Packing = ReturnType<typeof createPacking>;
 
 /** An error that occurs in one hour often occurs in many. */
 function createRareReports(logger: Logger) {
@@ -154,7 +162,7 @@ export class Behind {
     const hours = Math.round(behindMs / 3_600_000);
     this.#logger.warn(
       { hours, batchDays: this.#batchDays },
-      'packing is far behind: what is not packed when its batches expire is lost',
+      'packing is far behind: samples that are not packed before their batches expire are lost',
     );
   }
 

@@ -5,11 +5,11 @@ import type { Steps } from '../../background/index.ts';
 import { allParts, type Store } from '../../store/index.ts';
 import type { PackingObserver } from './pack-sensor-hour.ts';
 
-/** In the order of reading. A time may occur more than once */
-type Collected = { sensor: SensorBytes; times: number[]; values: number[] };
+/** In the order of reading. A time may occur more than once. */
+type SensorSamples = { sensor: SensorBytes; times: number[]; values: number[] };
 
-interface Gathered {
-  sensors: Map<string, Collected>;
+interface DeviceSamples {
+  sensors: Map<string, SensorSamples>;
   /** rows that this process cannot read; they may hold samples of any sensor */
   unreadable: number;
 }
@@ -29,20 +29,20 @@ export async function* readDeviceHour({
   observer: Pick<PackingObserver, 'onUnreadable'>;
   device: DeviceBytes;
   hour: number;
-}): AsyncGenerator<Gathered, void> {
-  let gathered = createGathered();
+}): AsyncGenerator<DeviceSamples, void> {
+  let gathered = noSamples();
   const counts = await readPart(gathered, 0);
   const others = allParts(counts);
   const disjoint = counts.length === 1 && gathered.sensors.size === 0 && gathered.unreadable === 0;
   for (const part of others) {
-    if (disjoint) gathered = createGathered();
+    if (disjoint) gathered = noSamples();
     await readPart(gathered, part);
     if (disjoint) yield gathered;
   }
   if (!disjoint) yield gathered;
 
   /** @returns each number of parts over which sensors of the hour were spread */
-  async function readPart(into: Gathered, part: number): Promise<number[]> {
+  async function readPart(into: DeviceSamples, part: number): Promise<number[]> {
     let after: string | undefined;
     const before = into.unreadable;
     const found: Set<number> = new Set();
@@ -57,9 +57,9 @@ export async function* readDeviceHour({
   }
 }
 
-const createGathered = (): Gathered => ({ sensors: new Map(), unreadable: 0 });
+const noSamples = (): DeviceSamples => ({ sensors: new Map(), unreadable: 0 });
 
-function collect(into: Gathered, hour: number, blob: Buffer) {
+function collect(into: DeviceSamples, hour: number, blob: Buffer) {
   const read: Array<{ sensor: SensorBytes; series: Series }> = [];
   try {
     visitBlock(hour, blob, (sensor, series) => read.push({ sensor, series: series() }));

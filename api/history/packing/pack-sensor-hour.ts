@@ -1,9 +1,17 @@
 import { MillraceError } from '../../../common/errors.ts';
 import type { DeviceBytes, SensorBytes } from '../../../schema/ids.ts';
 import { encodeHour } from '../../../schema/packed/hour/encode-hour.ts';
-import { mergeSeries, type Series, sortMerge } from '../../../schema/packed/series.ts';
+import { packRevision } from '../../../schema/packed/revision.ts';
+import {
+  isRevised,
+  mergeSeries,
+  type Revision,
+  type Series,
+  sortMerge,
+  withoutHidden,
+} from '../../../schema/packed/series.ts';
 import { hourStatisticsOf } from '../../../schema/packed/statistics.ts';
-import { MAX_SAMPLES_PER_HISTORY_ROW } from '../../../schema/rules.ts';
+import { DAY_MS, MAX_SAMPLES_PER_HISTORY_ROW, PURGE_DAYS } from '../../../schema/rules.ts';
 import type { Steps } from '../../background/index.ts';
 import type { StoredSeries } from '../../store/history/unpacked.ts';
 import type { Store } from '../../store/index.ts';
@@ -36,10 +44,23 @@ export function createSensorPacker({
   async function writeSamples(of: SensorHour, whole: Series, known: Series[]) {
     // If history already has an equal row, nothing is written. The row is safe, because later quorum reads also return a row that one
     // quorum read has returned.
-    if (known.some((row) => isSame(row, whole))) return;
+    if (whole.times.length === 0 || known.some((row) => isSame(row, whole))) return;
     for (const samples of historyRows(of.hour, whole)) {
       await steps.run(() => store.writeSamples(of, [{ hour: of.hour, samples }]));
     }
+  }
+
+  /** A row that has hidden samples is written without them, and then removed. The samples of plain rows were written before. */
+  async function removeHidden(of: SensorHour, known: Known[], final: Known[], readFrom: number) {
+    const removed: Buffer[] = [];
+    for (const row of known) {
+      const kept = withoutHidden(row, final);
+      if (kept === row) continue;
+      const blob = kept.revision && revisionRow(of.hour, kept, kept.revision);
+      if (blob) await steps.run(() => store.writeSamples(of, [{ hour: of.hour, samples: blob }]));
+      removed.push(row.digest);
+    }
+    if (removed.length > 0) await steps.run(() => store.removeSamples(of, of.hour, removed, readFrom));
   }
 
   async function packWhole(of: SensorHour, batches: Series, readFrom: number, unreadableBatches: number) {
@@ -51,15 +72,24 @@ export function createSensorPacker({
       // The hour is marked as late. So readers do not trust the statistics, and the second pass packs the hour again.
       await steps.run(() => store.writeLate(of, [of.hour], readFrom));
     }
-    const whole = mergeSeries([sortMerge(batches.times, batches.values), ...known]);
-    if (whole.times.length === 0) return;
-    await writeSamples(of, whole, known);
+    const plain = known.filter((row) => !isRevised(row));
+    const corrections = known.filter(isRevised);
+    const final = finalOf(corrections, readFrom);
+    const merged = mergeSeries([sortMerge(batches.times, batches.values), ...plain]);
+    const uncorrected = final.length === 0 ? merged : withoutHidden(merged, final);
+    if (uncorrected.times.length === 0 && corrections.length === 0) return false;
+    await writeSamples(of, uncorrected, plain);
+    if (final.length > 0) await removeHidden(of, known, final, readFrom);
     // No statistics are written if batches are unreadable. With statistics, readers would take history for complete.
     // Without statistics, processes that can decode the batches read them as well.
-    if (unreadableBatches > 0) return;
+    if (unreadableBatches > 0) return false;
+    // Corrections stay rows of their own, because an old message that is repeated must not undo them.
+    const whole = corrections.length === 0 ? uncorrected : mergeSeries([uncorrected, ...corrections]);
     const statistics = hourStatisticsOf(whole.values);
-    await steps.run(() => store.writeStatistics(of, of.hour, statistics, readFrom));
+    const times = { firstAt: whole.times[0] ?? of.hour, lastAt: whole.times.at(-1) ?? of.hour };
+    await steps.run(() => store.writeStatistics(of, of.hour, { ...statistics, ...times }, readFrom));
     observer.onPacked(whole.times.length);
+    return true;
   }
 
   return {
@@ -69,12 +99,12 @@ export function createSensorPacker({
      * @param batches samples of `message` in any order; a time may occur more than once
      * @param readFrom epoch ms at which the read of the batches began
      * @param unreadable number of unreadable rows of `message` that may contain more samples of this hour
-     * @returns settles when all readable samples are committed
+     * @returns settles when all readable samples are committed; true: their statistics were written
      * @throws `unavailable` when packing ends; `rejected`; any defect of the program
      */
-    async pack(of: SensorHour, batches: Series, readFrom: number, unreadable: number): Promise<void> {
+    async pack(of: SensorHour, batches: Series, readFrom: number, unreadable: number): Promise<boolean> {
       try {
-        await packWhole(of, batches, readFrom, unreadable);
+        return await packWhole(of, batches, readFrom, unreadable);
       } catch (error) {
         const ends = error instanceof MillraceError && error.code === 'unavailable';
         if (!ends) observer.onRefused(of, error);
@@ -86,7 +116,23 @@ export function createSensorPacker({
 
 export type SensorPacker = ReturnType<typeof createSensorPacker>;
 
-const isReadable = (series: StoredSeries): series is Series => series !== null;
+type Known = NonNullable<StoredSeries>;
+
+const isReadable = (series: StoredSeries): series is Known => series !== null;
+
+/** Corrections that can no longer be undone. None, as long as an undo of this hour can be undone. */
+function finalOf(corrections: Known[], readFrom: number): Known[] {
+  const before = (readFrom - PURGE_DAYS * DAY_MS) * 1000;
+  const isYoung = ({ revision }: Known) => Number(revision?.at) >= before;
+  if (corrections.some((row) => row.revision?.undoes !== undefined && isYoung(row))) return [];
+  return corrections.filter((row) => !isYoung(row));
+}
+
+/** @returns null: nothing is left of the correction */
+function revisionRow(hour: number, { times, values }: Series, revision: Revision): Buffer | null {
+  if (times.length > 0) return packRevision(hour, revision, { times, values, from: 0, to: times.length });
+  return revision.spans.length > 0 ? packRevision(hour, revision, null) : null;
+}
 
 /** A sensor with fewer than 18 samples a second needs one row. Each row is encoded on demand, because encoding takes a while. */
 export function* historyRows(hour: number, { times, values }: Series): Generator<Buffer, void> {

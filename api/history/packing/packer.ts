@@ -5,6 +5,7 @@ import type { PackProgress } from '../../store/history/progress.ts';
 import type { Store } from '../../store/index.ts';
 import type { Behind } from './index.ts';
 import { createSensorPacker, type PackingObserver } from './pack-sensor-hour.ts';
+import type { OnPacked } from './packed-report.ts';
 import { createFirstPass, createSecondPass } from './passes.ts';
 
 /** First packs every closed hour, then again the hours of every day for which no more late samples are expected. */
@@ -16,6 +17,7 @@ export function createPacker({
   leases,
   behind,
   observer,
+  listeners = [],
 }: {
   store: Pick<Store, 'packing' | 'packProgress'>;
   groups: number;
@@ -24,11 +26,13 @@ export function createPacker({
   leases: Leases;
   behind: Behind;
   observer: PackingObserver & { onHour: (seconds: number) => void };
+  /** default: nobody listens */
+  listeners?: OnPacked[];
 }) {
   const { packing, packProgress: progress } = store;
   const sensors = createSensorPacker({ store: packing, steps, observer });
-  const firstPass = createFirstPass({ store: packing, clock, steps, sensors, observer });
-  const secondPass = createSecondPass({ store: packing, clock, steps, sensors, observer });
+  const firstPass = createFirstPass({ store: packing, clock, steps, sensors, observer, listeners });
+  const secondPass = createSecondPass({ store: packing, clock, steps, sensors, observer, listeners });
 
   async function read(group: number): Promise<PackProgress> {
     const found = await steps.run(() => progress.read(group));

@@ -51,7 +51,8 @@ function hoursOf(years: HourRow[][], unpackedFrom: number, to: number): Hour[] {
         for (const hour of unpackedHours(next, row.hour)) hours.push(hour);
         next = row.hour + HOUR_MS;
       }
-      hours.push(known(row));
+      // All samples of the hour were removed.
+      if (row.statistics?.count !== 0 || !isExact(row)) hours.push(known(row));
     }
   }
   for (const hour of unpackedHours(next, to)) hours.push(hour);

@@ -6,9 +6,10 @@ import { readPage } from './pages.ts';
 import { readAhead, readHours } from './samples.ts';
 import { readBins, readSeries } from './series.ts';
 
-export { Bins } from './bins.ts';
+export { Bins, widthFor } from './bins.ts';
 export { binsOf, uniformGrid } from './grid.ts';
-export { storedRange, unpackedHours } from './hours.ts';
+export { LONGEST_MS, storedRange, unpackedHours } from './hours.ts';
+export { createFindNewest } from './newest.ts';
 
 /** Callers do not see whether a sample is in history or in the table `message` ("batches"). `hours.ts` has the rules. */
 export function createReading(store: Pick<Store, 'samples' | 'packed' | 'scans' | 'packProgress'>) {

@@ -57,7 +57,8 @@ export class LatestCache {
     const key = keyOf(item);
     const entry = this.#entries.get(key);
     if (!entry) return this.#add(key, item, committedAt);
-    return isNewer(item, entry.item) && this.#replace(key, entry, item, committedAt);
+    const isTaken = isNewer(item, entry.item) || isCorrection(item, entry.item);
+    return isTaken && this.#replace(key, entry, item, committedAt);
   }
 
   beginResync() {
@@ -125,7 +126,7 @@ export class LatestCache {
   }
 
   #add(key: string, item: LiveItem, committedAt: number) {
-    const judged = { ...item, sigmas: undefined };
+    const judged = { ...(item.corrected_until === undefined ? item : plainItem(item)), sigmas: undefined };
     this.#judge(key, judged);
     const entry = { item: judged, position: this.#position, resync: this.#resync, committedAt };
     this.#entries.set(key, entry);
@@ -156,6 +157,14 @@ export const keyOf = ({ device_id, sensor_id }: Pick<LiveItem, 'device_id' | 'se
 /** An equal time does not count: the database keeps only one of two values of an instant, and the next resync reads that value. */
 const isNewer = (item: LiveItem, cached: LiveItem) =>
   item.ts !== null && (cached.ts === null || item.ts > cached.ts);
+
+const plainItem = ({ corrected_until: _, ...item }: LiveItem): LiveItem => item;
+
+/** It may be older than the cached sample, or have the same time. */
+const isCorrection = ({ ts, value, corrected_until: until }: LiveItem, cached: LiveItem) =>
+  until !== undefined &&
+  (cached.ts === null || cached.ts <= until) &&
+  (ts !== cached.ts || value !== cached.value);
 
 /** In ms, before a failed resync is repeated; `everyMs` if that is shorter. */
 const RETRY_MS = 5000;

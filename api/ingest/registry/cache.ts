@@ -36,6 +36,8 @@ export type Sensor = {
   /** epoch ms of the newest value that this process knows to be committed */
   ts: number | null;
   value: number | null;
+  /** epoch ms: a correction of this process decides what is shown of samples up to this instant */
+  correctedUntil?: number;
 };
 
 export type Device = {

@@ -136,7 +136,7 @@ export function createNewestReads(session: Session) {
   };
 }
 
-const newestOf = (map: Record<string, DriverTypes.Tuple> | null | undefined): Map<string, Newest> =>
+export const newestOf = (map: Record<string, DriverTypes.Tuple> | null | undefined): Map<string, Newest> =>
   new Map(
     Object.entries(map ?? {}).map(([sensor, pair]) => [
       sensor,

@@ -111,12 +111,17 @@ export function createLeaseStore(session: Session, table: string, seconds: numbe
 export type LeaseStore = ReturnType<typeof createLeaseStore>;
 
 const INSERT = 'INSERT INTO late_day (grp, noticed, device_id, day) VALUES (?, ?, ?, ?)';
+const INSERT_CORRECTED =
+  'INSERT INTO late_day (grp, noticed, device_id, day, corrected) VALUES (?, ?, ?, ?, ?)';
 const SELECT_LATE_DAYS = {
   name: 'read_late_days',
-  cql: 'SELECT device_id, day FROM late_day WHERE grp = ? AND noticed = ?',
+  cql: 'SELECT device_id, day, corrected FROM late_day WHERE grp = ? AND noticed = ?',
 };
 
 type LateDay = { device: DeviceBytes; day: number };
+
+/** `corrected`: samples that corrections hide are to be deleted */
+export type NotedDay = LateDay & { corrected: boolean };
 
 export function createLateDays(session: Session) {
   return {
@@ -131,10 +136,25 @@ export function createLateDays(session: Session) {
       );
     },
 
+    /** @param noticed epoch ms of the hour from which samples that corrections hide may be deleted */
+    async writeCorrected(group: number, noticed: number, days: LateDay[]) {
+      await session.writeBatch(
+        'write_corrected_days',
+        days.map(({ device, day }) => ({
+          query: INSERT_CORRECTED,
+          params: [group, int64(noticed), device, int64(day), true],
+        })),
+      );
+    },
+
     /** @param noticed epoch ms of the hour in which the late samples arrived */
-    async page(group: number, noticed: number, after?: string): Promise<Page<LateDay>> {
+    async page(group: number, noticed: number, after?: string): Promise<Page<NotedDay>> {
       const { rows, next } = await session.page(SELECT_LATE_DAYS, [group, int64(noticed)], after);
-      const items = rows.map((row) => ({ device: row['device_id'].getBuffer(), day: row['day'].getTime() }));
+      const items = rows.map((row) => ({
+        device: row['device_id'].getBuffer(),
+        day: row['day'].getTime(),
+        corrected: row['corrected'] === true,
+      }));
       return { items, next };
     },
   };

@@ -28,6 +28,18 @@ const SELECT_STATISTICS = {
   fetchSize: 2000,
 };
 
+const SELECT_TIMED = {
+  name: 'read_timed_statistics',
+  cql: 'SELECT hour, count, min, max, sum, first, last, first_at, last_at, read_from FROM history_stat WHERE device_id = ? AND sensor_id = ? AND year = ? AND hour >= ? AND hour < ?',
+  fetchSize: 2000,
+};
+
+/** Epoch ms of the first and the last sample of an hour. */
+export interface SampleTimes {
+  firstAt: number;
+  lastAt: number;
+}
+
 /** In longer ranges (ms) statistics are read from `day_stat`, with one row for each day. */
 const BY_DAYS_MS = 2 * DAY_MS;
 
@@ -80,6 +92,16 @@ export function createHistoryReads(session: Session) {
     readRows,
 
     /**
+     * Statistics of packed hours that have samples, with the times of first and last. An hour that was packed before these times were stored
+     * has its start.
+     * @param to the end of an hour of the same UTC year as `from`
+     */
+    async readTimed(key: SensorKey, from: number, to: number): Promise<TimedHour[]> {
+      const rows = await session.all(SELECT_TIMED, [...yearKey(key, from), int64(from), int64(to)]);
+      return rows.filter((row) => row['read_from'] !== null && row['count'] > 0).map(timedHour);
+    },
+
+    /**
      * In a range of more than 2 days, exact rows of `day_stat` replace the rows of `history_stat`. So a month
      * of a sensor takes 31 rows instead of 744.
      * @param to the end of an hour of the same UTC year as `from`
@@ -99,6 +121,16 @@ export function createHistoryReads(session: Session) {
 }
 
 export type HistoryReads = ReturnType<typeof createHistoryReads>;
+
+export type TimedHour = HourStatistics & SampleTimes & { hour: number };
+
+function timedHour(row: Row): TimedHour {
+  const { count, min, max, sum, first, last } = row;
+  const hour = row['hour'].getTime();
+  const firstAt = row['first_at']?.getTime() ?? hour;
+  const lastAt = row['last_at']?.getTime() ?? hour;
+  return { hour, count, min, max, sum, first, last, firstAt, lastAt };
+}
 
 function hourRow(row: Row): HourRow {
   const { count, min, max, sum, first, last } = row;

@@ -7,7 +7,7 @@ import type { Session } from '../sending/session.ts';
 import { dayKey, type SensorKey } from './keys.ts';
 
 /** Null if this process cannot decode the row. A broken row causes no error, because it must not stop the packer. */
-export type StoredSeries = Series | null;
+export type StoredSeries = (Series & { digest: Buffer }) | null;
 
 /** `next`: the argument that requests the next page; undefined at the end */
 export type Page<T> = { items: T[]; next: string | undefined };
@@ -19,7 +19,7 @@ const SENSORS = {
 };
 const HISTORY_HOUR = {
   name: 'pack_history',
-  cql: 'SELECT samples FROM history WHERE device_id = ? AND sensor_id = ? AND day = ? AND hour = ?',
+  cql: 'SELECT digest, samples FROM history WHERE device_id = ? AND sensor_id = ? AND day = ? AND hour = ?',
 };
 
 export function createUnpackedReads(session: Session) {
@@ -42,12 +42,14 @@ export function createUnpackedReads(session: Session) {
 
     async historyHour(key: SensorKey, hour: number): Promise<StoredSeries[]> {
       const rows = await session.all(HISTORY_HOUR, [...dayKey(key, hour), int64(hour)]);
-      return rows.map((row) => unpackOrNull(() => unpackSamples(hour, row['samples'])));
+      return rows.map((row) =>
+        unpackOrNull(() => ({ ...unpackSamples(hour, row['samples']), digest: row['digest'] })),
+      );
     },
   };
 }
 
-function unpackOrNull(unpack: () => Series): StoredSeries {
+function unpackOrNull(unpack: () => NonNullable<StoredSeries>): StoredSeries {
   try {
     return unpack();
   } catch (error) {

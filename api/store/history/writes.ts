@@ -4,6 +4,7 @@ import { float64, int32, int64, writeTimestamp } from '../cql-values.ts';
 import type { Session } from '../sending/session.ts';
 import { createDayStatistics } from './days.ts';
 import { dayKey, type SensorKey, yearKey } from './keys.ts';
+import type { SampleTimes } from './reads.ts';
 
 /** `hour`: epoch ms of its start */
 export type PackedHour = { hour: number; samples: Buffer };
@@ -12,12 +13,18 @@ const INSERT_SAMPLES =
   'INSERT INTO history (device_id, sensor_id, day, hour, digest, samples) VALUES (?, ?, ?, ?, ?, ?)';
 const INSERT_STATISTICS = {
   name: 'write_statistics',
-  cql: 'INSERT INTO history_stat (device_id, sensor_id, year, hour, count, min, max, sum, first, last, read_from) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) USING TIMESTAMP ?',
+  cql: 'INSERT INTO history_stat (device_id, sensor_id, year, hour, count, min, max, sum, first, last, first_at, last_at, read_from) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) USING TIMESTAMP ?',
 };
 const INSERT_LATE =
   'INSERT INTO history_stat (device_id, sensor_id, year, hour, late_at) VALUES (?, ?, ?, ?, ?) USING TIMESTAMP ?';
 
-/** Invariant: rows are only added. So no write removes samples that a packer or a late message has written. */
+const REMOVE_SAMPLES =
+  'DELETE FROM history USING TIMESTAMP ? WHERE device_id = ? AND sensor_id = ? AND day = ? AND hour = ? AND digest = ?';
+
+/**
+ * Invariant: rows are only added, except that a packer removes rows whose samples corrections hide. So no write removes other samples that a
+ * packer or a late message has written.
+ */
 export function createHistoryWrites(session: Session) {
   const days = createDayStatistics(session);
   return {
@@ -30,6 +37,16 @@ export function createHistoryWrites(session: Session) {
         })),
       ),
 
+    /** A row that was written after `at` (epoch ms) stays. */
+    removeSamples: (key: SensorKey, hour: number, digests: Buffer[], at: number): Promise<unknown> =>
+      session.writeBatch(
+        'remove_history',
+        digests.map((digest) => ({
+          query: REMOVE_SAMPLES,
+          params: [writeTimestamp(at), ...dayKey(key, hour), int64(hour), digest],
+        })),
+      ),
+
     /**
      * @param statistics statistics of all samples of the hour in history
      * @param readFrom epoch ms at which the read of the samples began; of two writes, the later read wins
@@ -37,7 +54,7 @@ export function createHistoryWrites(session: Session) {
     writeStatistics: (
       key: SensorKey,
       hour: number,
-      { count, min, max, sum, first, last }: HourStatistics,
+      { count, min, max, sum, first, last, firstAt, lastAt }: HourStatistics & Partial<SampleTimes>,
       readFrom: number,
     ) =>
       session.write(INSERT_STATISTICS, [
@@ -45,6 +62,8 @@ export function createHistoryWrites(session: Session) {
         int64(hour),
         int32(count),
         ...[min, max, sum, first, last].map(float64),
+        firstAt === undefined ? undefined : int64(firstAt),
+        lastAt === undefined ? undefined : int64(lastAt),
         writeTimestamp(readFrom),
         writeTimestamp(readFrom),
       ]),

@@ -34,7 +34,13 @@ const DEVICE_WEIGHT = 60;
 const ENTRY_WEIGHT = 64;
 
 /** The newest value that this process knows to be committed; null: no such value is known. */
-type LatestSensor = { bytes: SensorBytes; ts: number | null; value: number | null };
+type LatestSensor = {
+  bytes: SensorBytes;
+  ts: number | null;
+  value: number | null;
+  /** epoch ms: a correction decides what `latest` shows of samples up to this instant */
+  correctedUntil?: number;
+};
 
 type SensorNewest<S extends LatestSensor = LatestSensor> = Newest & { sensor: S };
 
@@ -272,9 +278,12 @@ export class PendingLatest extends PendingRow<LatestUpdate> {
 }
 
 const isNews = ({ sensor, ts, value }: SensorNewest) =>
-  sensor.ts === null ||
-  ts > sensor.ts ||
-  (ts === sensor.ts && sensor.value !== null && !Object.is(greaterValue(sensor.value, value), sensor.value));
+  (sensor.correctedUntil === undefined || ts > sensor.correctedUntil) &&
+  (sensor.ts === null ||
+    ts > sensor.ts ||
+    (ts === sensor.ts &&
+      sensor.value !== null &&
+      !Object.is(greaterValue(sensor.value, value), sensor.value)));
 
 function newer(waiting: SensorNewest, arriving: SensorNewest) {
   if (arriving.ts !== waiting.ts) return arriving.ts > waiting.ts ? arriving : waiting;
@@ -322,7 +331,7 @@ const ENTRY_BYTES = LENGTH_BYTES + ID_BYTES + LENGTH_BYTES + 2 * (LENGTH_BYTES +
  * Encodes a `map<uuid, frozen<tuple<timestamp, double>>>` (native_protocol_v4.spec, sections 6.11 and 6.23).
  * All bytes are written into one Buffer, since the driver's encoder makes eight Buffers for each entry.
  */
-function mapCell(ts: number, entries: SensorNewest[]) {
+export function mapCell(ts: number, entries: Array<{ sensor: { bytes: SensorBytes }; value: number }>) {
   const bytes = Buffer.allocUnsafe(LENGTH_BYTES + ENTRY_BYTES * entries.length);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   view.setInt32(0, entries.length);

@@ -10,8 +10,7 @@ import {
   stampOf,
   writeTimestamp,
 } from '../cql-values.ts';
-import { createNewestReads } from '../devices/latest-rows.ts';
-import { latestStamp } from '../latest/writes.ts';
+import { createCorrectedLatest } from '../latest/corrected.ts';
 import type { Query, Row, Session } from '../sending/session.ts';
 import type { DeviceKey } from './rows.ts';
 
@@ -63,14 +62,14 @@ const UNINDEX_SENSOR = {
 
 /**
  * Each deletion has the write timestamp of the cell that it deletes: of metadata the time of receipt, of a value the result of
- * `latestStamp`. A deletion with the current time would hide later values of the device after a new registration. `retired_at` is committed
+ * `latestStamp`, or the greater one of a correction. A deletion with the current time would hide later values of the device after a new registration. `retired_at` is committed
  * first. It is greater than the write timestamps of all deletions, and a new registration gets write timestamps that are greater still. The
  * row with `retired_at` stays, so that the packer still finds the device.
  *
  * The registration itself is deleted last. So an interrupted retirement can be repeated.
  */
 export function createRetirementStore(session: Session) {
-  const newest = createNewestReads(session);
+  const latest = createCorrectedLatest(session);
 
   async function commit(name: string, partitions: Query[][]) {
     const batches = partitions.flatMap(cut);
@@ -93,10 +92,8 @@ export function createRetirementStore(session: Session) {
         newestOfDevice,
       );
       const before = device['retired_at']?.getTime() ?? null;
-      const values = Array.from(await newest.ofDevice(key), ([sensor, { ts }]) => ({
-        sensor,
-        stamp: latestStamp(ts, before),
-      }));
+      const entries = await latest.read({ ...key, retiredAt: before });
+      const values = Array.from(entries, ([sensor, { stamp }]) => ({ sensor, stamp }));
       const highestValue = values.reduce((max, { stamp }) => greaterStamp(max, stamp), stampOf(0));
       // `retiredAt` exceeds all deleted values, so that values that are sent later get greater write timestamps. The limit of a day is for
       // repeated retirements: they must not move write timestamps so far into the future that ScyllaDB refuses them.

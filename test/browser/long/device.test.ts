@@ -104,71 +104,6 @@ describe('Signals', () => {
     });
     await words().first().getByText('Online now').waitFor();
   });
-
-  test('Device charts: cursor at a time when no ingest process ran: the device state is shown as unknown', async () => {
-    await dashboard.visit('/devices/hive-1?range=1h');
-    await untilDrawn();
-    const legend = dashboard.page.locator('.signal-unwatched');
-    await legend.filter({ hasText: /^No process watched: state unknown: .* to .*/ }).waitFor();
-    const box = await charts().nth(2).boundingBox();
-    if (!box) throw new Error('no chart');
-    const state = words().first().locator(':scope > span').first();
-    await until(
-      async () => {
-        const minutes = 18.5 + recorded.age();
-        await dashboard.page.mouse.move(box.x + 72 + (box.width - 72 - 32) * (1 - minutes / 60), box.y + 50);
-        return (await textOf(state)) === 'No process watched: state unknown';
-      },
-      { what: 'the words of the unwatched time' },
-    );
-    await dashboard.lookAt('device-unwatched');
-    // The arrow keys stop at the start and the end of the unwatched time.
-    const band = charts().first();
-    await until(
-      async () => {
-        for (const key of ['End', 'ArrowLeft', 'ArrowLeft', 'ArrowLeft']) await band.press(key);
-        return (await textOf(state)) === 'No process watched: state unknown';
-      },
-      { what: 'the instant from which no process watched' },
-    );
-    await dashboard.visit('/devices/hive-1?range=10m');
-    await untilDrawn();
-    await legend.waitFor({ state: 'detached' });
-  });
-
-  test('Device charts: 60 sensors: 12 charts until the user asks for more; charts out of sight request no data', async () => {
-    const sensors = Array.from({ length: 60 }, (_, index) => ({
-      sensor_id: `probe-${index}`,
-      type: 'depth',
-      unit: 'm',
-    }));
-    await dashboard.announce('mast', { sensors });
-    const now = Date.now();
-    await dashboard.publish(
-      'mast',
-      sensors.map(({ sensor_id }, index) => ({ sensor_id, ts: now - 1000, value: index })),
-    );
-    const read: Set<string> = new Set();
-    dashboard.page.on('request', (request) => {
-      const [, sensor] = /sensors\/([^/]+)\/series/.exec(request.url()) ?? [];
-      if (sensor) read.add(sensor);
-    });
-    await dashboard.visit('/devices/mast?shown=60');
-    await dashboard.untilRows(60);
-    await untilDrawn();
-    expect(read.size).toBeLessThan(20);
-
-    await dashboard.visit('/devices/mast');
-    await dashboard.untilRows(12);
-    expect(await dashboard.page.locator('.signal-group .signal').count()).toBe(12);
-    await dashboard.page.getByRole('link', { name: 'Show more' }).press('Enter');
-    await dashboard.untilRows(24);
-    await dashboard.page.getByRole('searchbox', { name: 'Sensors' }).fill('e-5');
-    await dashboard.untilRows(11);
-    expect(new URL(dashboard.page.url()).search).toBe('?find=e-5');
-    await dashboard.page.getByRole('searchbox', { name: 'Sensors' }).fill('nothing');
-    await dashboard.page.getByRole('heading', { name: 'No sensor matches' }).waitFor();
-  });
 });
 
 test('Device page: the device disconnects and reconnects: Offline and Online are listed as events without a reload', async () => {
@@ -188,30 +123,6 @@ test('Device page: the device disconnects and reconnects: Offline and Online are
   const second = await connect('hive-9');
   await until(async () => (await events()).join() === 'Online,Offline,Online,Birth', { what: 'its return' });
   await second.die();
-});
-
-test('Device page: more events than fit one page: a button shows earlier events, and new events join without a gap', async () => {
-  const session = Date.now() - 3_600_000;
-  await dashboard.announce('hive-8', { session, sensors: [] });
-  const comeAndGo = async (from: number, to: number) => {
-    for (let beat = from; beat < to; beat += 1) {
-      for (const state of ['online', 'offline']) {
-        const status = JSON.stringify({ state, session: session + beat * 1000 });
-        await dashboard.client.publishAsync('iot/v1/hive-8/status', status, { qos: 1 });
-      }
-    }
-  };
-  await comeAndGo(0, 15);
-  await dashboard.visit('/devices/hive-8');
-  await dashboard.page.getByRole('heading', { name: 'This device has no sensors yet' }).waitFor();
-  const more = dashboard.page.getByRole('button', { name: 'Show earlier ones' });
-  await more.press('Enter');
-  await until(async () => (await events()).length === 31, { what: 'all events' });
-  await more.waitFor({ state: 'detached' });
-  expect((await events()).at(-1)).toBe('Birth');
-  // More events than a page has arrive between two reads.
-  await comeAndGo(15, 40);
-  await until(async () => (await events()).length === 81, { what: 'those that are new, and all before' });
 });
 
 describe('Retirement', () => {
@@ -260,27 +171,4 @@ describe('Retirement', () => {
     await page.getByRole('button', { name: 'Dismiss' }).press('Enter');
     await page.getByText('hive 7 is retired.').waitFor({ state: 'detached' });
   });
-});
-
-test('Device and sensor labels: sent in a birth message: shown below the names on device page, sensor page and device list', async () => {
-  const { page } = dashboard;
-  await dashboard.announce('hive-9', {
-    site: 'Orchard',
-    label: 'The hive at the gate',
-    sensors: [{ sensor_id: 'brood', type: 'temperature', unit: 'Cel', label: 'Under the lid' }],
-  });
-  await dashboard.publish('hive-9', { sensor_id: 'brood', ts: Date.now(), value: 35.25 });
-  await dashboard.visit('/devices/hive-9');
-  await page.getByRole('heading', { name: 'hive-9', level: 1 }).waitFor();
-  await page.locator('.title-label').getByText('The hive at the gate', { exact: true }).waitFor();
-  await dashboard.rows().filter({ hasText: 'brood' }).getByText('Under the lid').waitFor();
-  await page.locator('.signal-text').filter({ hasText: 'brood' }).getByText('Under the lid').waitFor();
-  await dashboard.lookAt('labels-device');
-  await dashboard.visit('/devices/hive-9/sensors/brood');
-  await page.getByRole('heading', { name: 'brood', level: 1 }).waitFor();
-  await page.locator('.title-label').getByText('Under the lid', { exact: true }).waitFor();
-  await dashboard.lookAt('labels-sensor');
-  await dashboard.visit('/?show=devices&name=hive-9');
-  await page.locator('table.devices').getByText('The hive at the gate').waitFor();
-  await dashboard.lookAt('labels-devices');
 });

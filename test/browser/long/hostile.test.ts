@@ -31,7 +31,6 @@ const dashboard = useDashboard({
   },
 });
 
-const button = (name: string | RegExp) => dashboard.page.getByRole('button', { name });
 /** Shifts the clock of the browser. */
 const setWrong = (wrongMs: number) =>
   dashboard.page.addInitScript((wrong) => {
@@ -61,38 +60,6 @@ describe('Wrong clock', () => {
       expect(await dashboard.page.locator('.title .age').first().textContent()).toMatch(/now|\d+ (s|min)/);
     },
   );
-});
-
-describe('Invalid address', () => {
-  const SENSOR = '/devices/press-1/sensors/force';
-  test.each([
-    [`${SENSOR}?range=999999999999y`, 'force'],
-    [`${SENSOR}?to=-8640000000000000`, 'force'],
-    [`${SENSOR}?to=8640000000000000`, 'force'],
-    ['/devices/press-1?range=999999999999y', 'press-1'],
-    ['/dead-letters?at=275760-09-13', 'Dead letters'],
-  ])(
-    'Dashboard: address with an invalid time, %s: the page opens and shows its heading',
-    async (path, heading) => {
-      await dashboard.visit(path);
-      await dashboard.page.getByRole('heading', { level: 1, name: heading }).waitFor();
-      // The event stream and its shared worker never end, so the network is never idle.
-      await until(async () => (await dashboard.page.locator('.waiting').count()) === 0, {
-        what: 'the answers of the view',
-      });
-    },
-  );
-});
-
-describe('Keyboard', () => {
-  test('Device retirement: the device name has extra spaces: typing the name as HTML displays it confirms', async () => {
-    await dashboard.visit(`/devices/${encodeURIComponent(SPACED)}`);
-    await button('Retire…').click();
-    await button('Continue').click();
-    await dashboard.page.getByRole('textbox').fill('press 2');
-    await button('Retire').and(dashboard.page.locator('[type="submit"]')).click();
-    await dashboard.page.getByText('is retired.').waitFor();
-  });
 });
 
 test('Dashboard view: rendering throws an error: a message with Try again is shown, and other views can be opened', async () => {

@@ -3,7 +3,6 @@ import { FURNACE, publishFurnace, publishNewest } from '../../support/payloads/v
 import { until } from '../../support/until.ts';
 import { useDashboard } from '../../support/web/dashboard.ts';
 
-const MINUTE = 60_000;
 const DAY = 86_400_000;
 
 const dashboard = useDashboard({ fill: publishFurnace });
@@ -13,7 +12,6 @@ async function open(sensor: string, query: string = '') {
   await untilDrawn();
 }
 
-const frame = () => dashboard.page.locator('figure.chart-frame');
 const chart = () => dashboard.page.getByRole('application');
 const untilPainted = () =>
   until(async () => (await dashboard.paintedColors('.chart canvas')) > 20, { what: 'a painted chart' });
@@ -49,37 +47,11 @@ async function drag(from: number, to: number) {
   await mouse.up();
 }
 
-/** Presses a key, and waits until the range in the address has changed. */
-async function pressToZoom(key: '+' | '-') {
-  const before = query().get('range');
-  await dashboard.page.keyboard.press(key);
-  await until(() => query().get('range') !== before, { what: `another range after ${key}` });
-}
-
-/** @returns the drawn canvas as a data URL */
-const picture = (): Promise<string> =>
-  dashboard.page.locator('.chart canvas').evaluate((canvas) => (canvas as HTMLCanvasElement).toDataURL());
-
 /** @returns the number of samples in the statistics of the range */
 const samplesSaid = async (): Promise<number> =>
   Number(/Samples\s*([\d,]+)/.exec(await textOf('.range-figures'))?.[1]?.replaceAll(',', '') ?? Number.NaN);
 
 describe('Zoom from a year to a minute and back', () => {
-  test('Sensor chart: keys plus and minus: eight steps from a year in daily bins to a minute of single samples, and back', async () => {
-    await publishNewest(dashboard, 'core');
-    await open('core', '?range=1y');
-    expect(await frame().getAttribute('data-kind')).toBe('bins');
-    await until(async () => (await samplesSaid()) > 3_000, { what: 'the samples of a year' });
-    await chart().focus();
-    for (let step = 0; step < 8; step += 1) await pressToZoom('+');
-    await until(async () => query().get('range') === '1m', { what: 'a minute' });
-    await until(async () => (await frame().getAttribute('data-kind')) === 'samples', { what: 'samples' });
-    for (let step = 0; step < 8; step += 1) await pressToZoom('-');
-    await until(async () => query().get('range') === '1y', { what: 'a year' });
-    await until(async () => /every 1 d/.test(await textOf('figcaption')), { what: 'wide bins' });
-    await dashboard.page.keyboard.press('0');
-  });
-
   test('Sensor chart: mouse: dragging zooms, dragging with Shift pans, and the Back button of the browser undoes each step', async () => {
     await open('core', '?range=1y');
     await drag(0.2, 0.3);
@@ -171,79 +143,6 @@ test('Sensor chart: arrow keys: screen readers announce value and time of the sa
   await dashboard.page.keyboard.press('Home');
   await dashboard.page.keyboard.press('End');
   await until(async () => (await readout.textContent()) === newest, { what: 'the newest again' });
-});
-
-test('Sample table: 60 samples: three pages by Next, Previous and First; Oldest first reverses the order', async () => {
-  const to = Math.floor(Date.now() / MINUTE) * MINUTE - DAY;
-  await open('core', `?from=${to - 60 * MINUTE}&to=${to}`);
-  const rows = dashboard.page.locator('table.samples tbody tr time');
-  const timesShown = () => rows.evaluateAll((all) => all.map((time) => time.getAttribute('datetime')));
-  await until(async () => (await rows.count()) === 25);
-  const first = await timesShown();
-  await dashboard.page.getByRole('button', { name: 'Next' }).click();
-  await dashboard.page.getByText('page 2').waitFor();
-  await until(async () => (await timesShown())[0] !== first[0], { what: 'other rows' });
-  await dashboard.page.getByRole('button', { name: 'Next' }).click();
-  await until(async () => (await rows.count()) === 10, { what: 'the rest' });
-  await dashboard.page.getByRole('button', { name: 'Previous' }).click();
-  await dashboard.page.getByRole('button', { name: 'First' }).click();
-  await until(async () => (await timesShown())[0] === first[0], { what: 'the first page' });
-  await dashboard.page.getByText('Oldest first').click();
-  await until(async () => Date.parse((await timesShown())[0] ?? '') < to - 59 * MINUTE, {
-    what: 'the oldest',
-  });
-});
-
-describe('Thresholds', () => {
-  test('Chart thresholds: typed by the user: drawn as lines, samples beyond are counted, and the sensor keeps the thresholds', async () => {
-    const to = Math.floor(Date.now() / MINUTE) * MINUTE - DAY;
-    await open('core', `?from=${to - 60 * MINUTE}&to=${to}`);
-    await untilPainted();
-    const plain = await picture();
-    // The values of `core` follow day and year. The threshold is derived from its newest sample, to be below it.
-    const newest = await dashboard.page
-      .locator('table.samples tbody .number')
-      .filter({ hasText: /\d+\.\d+/ })
-      .first()
-      .textContent();
-    const high = Math.floor(Number(/(\d+\.\d+)\D*$/.exec(newest ?? '')?.[1])) - 0.5;
-    const low = high - 5.5;
-    await dashboard.page.getByLabel('High').fill(String(high).replace('.', ','));
-    await dashboard.page.getByLabel('Low').fill('x');
-    await dashboard.page.getByRole('button', { name: 'Draw lines' }).click();
-    await dashboard.page.getByText('Low is not a number.').waitFor();
-    await dashboard.page.getByLabel('Low').fill(String(high + 1));
-    await dashboard.page.getByLabel('Low').press('Enter');
-    await dashboard.page.getByText('Low has to be below high.').waitFor();
-    expect(query().has('low')).toBe(false);
-    await dashboard.page.getByLabel('Low').fill(String(low));
-    await dashboard.page.getByLabel('Low').press('Enter');
-    await until(() => query().get('low') === String(low) && query().get('high') === String(high), {
-      what: 'the address',
-    });
-    await dashboard.page.getByText(/\d+ of \d+ samples below low, \d+ of \d+ samples above high/).waitFor();
-    await until(async () => (await picture()) !== plain, { what: 'drawn lines' });
-    await dashboard.page.locator('table.samples .over-threshold').first().waitFor();
-
-    await open('core', '?range=1h');
-    await until(() => query().get('high') === String(high), { what: 'what is remembered' });
-    await open('valve', '?range=1h');
-    expect(query().has('high')).toBe(false);
-    await open('core', `?from=${to - 60 * MINUTE}&to=${to}`);
-    await until(() => query().get('high') === String(high), { what: 'what is remembered' });
-    await dashboard.page.getByRole('button', { name: 'Clear' }).press('Enter');
-    await dashboard.page.getByLabel('Low', { exact: true }).and(dashboard.page.locator(':focus')).waitFor();
-    await until(() => !query().has('high') && !query().has('low'), { what: 'a clear address' });
-    await until(async () => (await picture()) === plain, { what: 'a chart without lines' });
-  });
-});
-
-test('Sensor chart: sensor without samples: a note; range without samples: a link to the newest sample', async () => {
-  await open('spare');
-  await dashboard.page.getByText('has not measured anything yet').waitFor();
-  await open('meter', '?range=1m&to=2026-01-01T00:00:30Z');
-  await dashboard.page.getByRole('link', { name: 'Show that time' }).click();
-  await until(async () => (await samplesSaid()) === 1, { what: 'the newest sample' });
 });
 
 test('Sensor chart: the request for another range fails: the problem is shown, statistics stay, and Try again draws the chart', async () => {

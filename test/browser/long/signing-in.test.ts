@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { useCleanUps } from '../../support/clean-ups.ts';
 import { startGate } from '../../support/http/tcp-gate.ts';
 import { until } from '../../support/until.ts';
-import { untilStreams, useDashboard } from '../../support/web/dashboard.ts';
+import { useDashboard } from '../../support/web/dashboard.ts';
 
 const ADMIN = 'the token that is good for everything';
 const READER = 'the-token-of-a-reader';
@@ -77,41 +77,6 @@ test('Sign-out: the user signs out on the fleet page: the sign-in page is shown,
   expect(await dashboard.page.evaluate(async () => (await fetch('/api/v1/latest')).status)).toBe(401);
   await dashboard.page.reload();
   await heading('Sign in').waitFor();
-});
-
-test('Sign-out and sign-in: two tabs are open: the other tab follows', async () => {
-  dashboard.expectComplaints(REFUSED);
-  await dashboard.visit('/devices/boiler');
-  await signIn(READER);
-  await untilLive();
-  const other = await dashboard.page.context().newPage();
-  await other.goto(`${dashboard.system.httpUrl}/`);
-  await other.locator('.connection[data-status="live"]').waitFor();
-
-  await other.getByRole('button', { name: 'Sign out' }).click();
-  await heading('Sign in').waitFor();
-  await untilStreams(dashboard.system, 0);
-  await other.getByLabel('Token').fill(READER);
-  await other.keyboard.press('Enter');
-  await heading('boiler').waitFor();
-  await untilLive();
-});
-
-test('Session with the scope read: buttons Retire and Replay, which need the scope admin: disabled, with the reason', async () => {
-  await dashboard.visit('/devices/boiler');
-  await signIn(READER);
-  const retire = dashboard.page.getByRole('button', { name: 'Retire…' });
-  await retire.waitFor();
-  await until(() => retire.isDisabled(), { what: 'the disabled action' });
-  await dashboard.page.getByText('Your token lacks the scope admin, which Retire needs.').waitFor();
-  await dashboard.lookAt('reader-device');
-
-  await dashboard.visit('/dead-letters');
-  await dashboard.page.locator('table a[href*="id="]').first().click();
-  const replay = dashboard.page.getByRole('button', { name: 'Replay …' });
-  await replay.waitFor();
-  await until(() => replay.isDisabled(), { what: 'the disabled action' });
-  await dashboard.page.getByText('Your token lacks the scope admin, which Replay needs.').waitFor();
 });
 
 test('Session: expired while a device page is open: the page asks for a token, then shows new values again', async () => {

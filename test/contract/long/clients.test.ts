@@ -14,8 +14,10 @@ const INSTALLS_MS = 300_000;
 const TOKEN = 'a token of at least 16 characters';
 
 const inFolder = (name: string) => fileURLToPath(new URL(name, import.meta.url));
-const TYPESCRIPT = inFolder('clients/typescript');
-const EXAMPLE = inFolder('../../../clients/typescript');
+const TYPESCRIPT = inFolder('../../../clients/typescript');
+const { scripts: SCRIPTS }: { scripts: Record<'types' | 'build', string> } = JSON.parse(
+  readFileSync(join(TYPESCRIPT, 'package.json'), 'utf8'),
+);
 const HOW_TO = readFileSync(inFolder('../../../docs/how-to/generate-a-client.md'), 'utf8');
 /** The address of the how-to page. */
 const SHOWN_URL = 'http://127.0.0.1:8080';
@@ -50,23 +52,17 @@ async function output(program: string, ...args: string[]): Promise<string> {
   }
 }
 
-/** @returns the program of the how-to page, with the address and the token of the test */
-function shownProgram(language: string): string {
-  const [, block = ''] = new RegExp(`^ *\`\`\`${language}\\n([^]*?)^ *\`\`\`$`, 'm').exec(HOW_TO) ?? [];
-  return block.replaceAll(/^ {3}/gm, '').replaceAll(SHOWN_URL, system.httpUrl).replaceAll('TOKEN', TOKEN);
-}
-
 /** @returns the arguments of its first command of the how-to page */
 function shownArguments(program: string): string[] {
   const [, line = ''] = new RegExp(`^ +(?:\\$ )?(?:npx )?${program} (.+)$`, 'm').exec(HOW_TO) ?? [];
   return String(line.split(' && ', 1)[0]).replaceAll(SHOWN_URL, system.httpUrl).split(' ');
 }
 
-/** @param name of a file of the TypeScript client */
-const typescriptSource = (name: string) => readFileSync(join(TYPESCRIPT, name), 'utf8');
+/** @param path from this folder */
+const sourceOf = (path: string) => readFileSync(inFolder(path), 'utf8');
 
 /**
- * Compiles programs with the flags of the how-to page.
+ * Compiles programs with the flags of the example.
  * @param sources by file name
  * @returns what the compiler reports
  */
@@ -75,7 +71,7 @@ async function compile(sources: Record<string, string>): Promise<string> {
     const text = source.replaceAll("'URL'", `'${system.httpUrl}'`).replaceAll(/\bTOKEN\b/g, TOKEN);
     writeFileSync(join(cwd, name), text);
   }
-  const flags = shownArguments('tsc').slice(0, -1);
+  const flags = SCRIPTS.build.split(' ').slice(1, -1);
   return await output('tsc', '--pretty', 'false', ...flags, ...Object.keys(sources)).catch(String);
 }
 
@@ -98,55 +94,37 @@ function checkResult(result: { start: string }, device: string) {
   });
 }
 
-test('How-to page for generated clients: installation commands: name the same package versions as the tests use', () => {
-  const { dependencies, devDependencies } = JSON.parse(typescriptSource('package.json'));
-  const packages = Object.entries({ ...dependencies, ...devDependencies });
-  for (const [name, version] of packages) expect(HOW_TO).toContain(` ${name}@${version}`);
-  const requirements = readFileSync(inFolder('../../../infra/python/readers.txt'), 'utf8');
-  const [pinned = ''] = /^openapi-python-client==.*$/m.exec(requirements) ?? [];
-  expect(HOW_TO).toContain(`pip install ${pinned}\n`);
-});
-
-describe('openapi-python-client', () => {
-  test('openapi-python-client: generated client: every function can be imported, and posted measurements are read back unchanged', async () => {
-    const generated = await output('openapi-python-client', ...shownArguments('openapi-python-client'));
-    // The generator knows no CBOR, no Parquet and no bodies of text. Everything else is in the client.
-    expect(generated.match(/^WARNING .*|^Unsupported .*|^ERROR .*/gm)).toEqual([
-      'WARNING parsing GET /api/v1/devices/{device}/export within measurements.',
-      'WARNING parsing GET /api/v1/export within measurements.',
-      'WARNING parsing GET /api/v1/changes within measurements.',
-      'WARNING parsing POST /api/v1/measurements within measurements.',
-      'Unsupported content type application/senml+cbor',
-      'WARNING parsing POST /api/v1/import within measurements. Endpoint will not be generated.',
-      'Unsupported content type text/csv',
-      'Unsupported content type application/x-ndjson',
-      'Unsupported content type application/vnd.apache.parquet',
-      'WARNING parsing POST /api/v2/write within line_protocol. Endpoint will not be generated.',
-      'Unsupported content type text/plain',
-      'WARNING parsing POST /write within line_protocol. Endpoint will not be generated.',
-      'Unsupported content type text/plain',
-    ]);
-    const result = JSON.parse(
-      await output('python', inFolder('clients/use_client.py'), cwd, system.httpUrl, TOKEN),
-    );
-    checkResult(result, 'python');
-    const { paths } = await (await fetch(`${system.httpUrl}/openapi.json`)).json();
-    const operations = Object.values<Record<string, { tags: string[] }>>(paths).flatMap((methods) =>
-      Object.values(methods),
-    );
-    const tags = new Set(operations.flatMap((operation) => operation.tags));
-    // The generator leaves out three operations. The modules of tags count, even if they are empty.
-    expect(result.modules).toBe(operations.length - 3 + tags.size);
-    expect(result.missing).toMatchObject({ code: 'not_found', status: 404 });
-    expect(result.ndjson).toMatch(/^(\{"ts":"[^"]+","value":[\d.]+\}\n){4}$/);
-  });
-
-  test('openapi-python-client: example program of the how-to page: prints the output that the page shows', async () => {
-    writeFileSync(join(cwd, 'use.py'), shownProgram('python'));
-    expect(await output('python', 'use.py')).toMatch(
-      /^Accepted\(accepted=1\)\nts,value\n\S+Z,22\.2\n\n22\.2 22\.2\n$/,
-    );
-  });
+test('openapi-python-client: generated client: every function can be imported, and posted measurements are read back unchanged', async () => {
+  const generated = await output('openapi-python-client', ...shownArguments('openapi-python-client'));
+  // The generator knows no CBOR, no Parquet and no bodies of text. Everything else is in the client.
+  expect(generated.match(/^WARNING .*|^Unsupported .*|^ERROR .*/gm)).toEqual([
+    'WARNING parsing GET /api/v1/devices/{device}/export within measurements.',
+    'WARNING parsing GET /api/v1/export within measurements.',
+    'WARNING parsing GET /api/v1/changes within measurements.',
+    'WARNING parsing POST /api/v1/measurements within measurements.',
+    'Unsupported content type application/senml+cbor',
+    'WARNING parsing POST /api/v1/import within measurements. Endpoint will not be generated.',
+    'Unsupported content type text/csv',
+    'Unsupported content type application/x-ndjson',
+    'Unsupported content type application/vnd.apache.parquet',
+    'WARNING parsing POST /api/v2/write within line_protocol. Endpoint will not be generated.',
+    'Unsupported content type text/plain',
+    'WARNING parsing POST /write within line_protocol. Endpoint will not be generated.',
+    'Unsupported content type text/plain',
+  ]);
+  const result = JSON.parse(
+    await output('python', inFolder('clients/use_client.py'), cwd, system.httpUrl, TOKEN),
+  );
+  checkResult(result, 'python');
+  const { paths } = await (await fetch(`${system.httpUrl}/openapi.json`)).json();
+  const operations = Object.values<Record<string, { tags: string[] }>>(paths).flatMap((methods) =>
+    Object.values(methods),
+  );
+  const tags = new Set(operations.flatMap((operation) => operation.tags));
+  // The generator leaves out three operations. The modules of tags count, even if they are empty.
+  expect(result.modules).toBe(operations.length - 3 + tags.size);
+  expect(result.missing).toMatchObject({ code: 'not_found', status: 404 });
+  expect(result.ndjson).toMatch(/^(\{"ts":"[^"]+","value":[\d.]+\}\n){4}$/);
 });
 
 describe('openapi-typescript', () => {
@@ -154,13 +132,15 @@ describe('openapi-typescript', () => {
   beforeAll(async () => {
     symlinkSync(join(TYPESCRIPT, 'node_modules'), join(cwd, 'node_modules'));
     copyFileSync(join(TYPESCRIPT, 'package.json'), join(cwd, 'package.json'));
-    await output('openapi-typescript', ...shownArguments('openapi-typescript'));
+    const [program = '', ...args] = SCRIPTS.types
+      .replace(/\$\{MILLRACE_URL:-[^}]+\}/, system.httpUrl)
+      .split(' ');
+    await output(program, ...args);
     // One run for all programs, because the compiler takes seconds.
     report = await compile({
-      'use-client.ts': typescriptSource('use-client.ts'),
-      'misspelled.ts': typescriptSource('misspelled.ts'),
-      'use.ts': shownProgram('ts'),
-      'query.ts': readFileSync(join(EXAMPLE, 'query.ts'), 'utf8'),
+      'use-client.ts': sourceOf('clients/use-client.ts'),
+      'misspelled.ts': sourceOf('clients/misspelled.ts'),
+      'query.ts': sourceOf('../../../clients/typescript/query.ts'),
     });
   });
 
@@ -168,7 +148,7 @@ describe('openapi-typescript', () => {
     const refused = [...report.matchAll(/^([\w.-]+)\((\d+),\d+\): error/gm)].map(
       ([, file, line]) => `${file}:${line}`,
     );
-    const lines = typescriptSource('misspelled.ts').trimEnd().split('\n');
+    const lines = sourceOf('clients/misspelled.ts').trimEnd().split('\n');
     const first = lines.indexOf('// Wrong from here on.') + 1;
     const wrong = lines.slice(first).map((_, index) => `misspelled.ts:${first + index + 1}`);
     expect([...new Set(refused)].sort()).toEqual(wrong.sort());
@@ -180,14 +160,7 @@ describe('openapi-typescript', () => {
     expect(result.missing).toBe('not_found');
   });
 
-  test('openapi-typescript: example program of the how-to page: prints the output that the page shows', async () => {
-    expect(await output('node', 'use.js')).toMatch(/^\{ accepted: 1 \}\nts,value\n(\S+Z,22\.2\n)+\n22\.2\n$/);
-  });
-
-  test('Example clients/typescript: package.json pins the tested package versions, and the program prints the warmest hour', async () => {
-    const { dependencies, devDependencies } = JSON.parse(readFileSync(join(EXAMPLE, 'package.json'), 'utf8'));
-    const { dependencies: here, devDependencies: tools } = JSON.parse(typescriptSource('package.json'));
-    expect({ dependencies, devDependencies }).toEqual({ dependencies: here, devDependencies: tools });
+  test('Example clients/typescript: a device has samples: the program prints the warmest hour', async () => {
     env = { ...env, MILLRACE_URL: system.httpUrl, MILLRACE_TOKEN: TOKEN };
     expect(await output('node', 'query.js')).toMatch(/^typescript \S+Z 22$/m);
   });

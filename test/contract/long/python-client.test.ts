@@ -1,18 +1,16 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { ensureReaders, type PythonTools } from '../../../infra/python/ensure.ts';
 import { startTestSystem, type TestSystem } from '../../support/system/index.ts';
 
-// The package clients/python, its notebook and its how-to page, against a real API.
+// The package clients/python and its notebook, against a real API.
 
 const run = promisify(execFile);
 const INSTALLS_MS = 300_000;
 const TOKEN = 'a token of at least 16 characters';
 const HOME = fileURLToPath(new URL('../../../clients/python/', import.meta.url));
-const HOW_TO = readFileSync(new URL('../../../docs/how-to/use-python.md', import.meta.url), 'utf8');
 
 let python: PythonTools;
 let system: TestSystem;
@@ -65,19 +63,4 @@ outputs = [output for cell in notebook.cells if cell.cell_type == 'code' for out
 print(len(outputs), sorted({output.output_type for output in outputs}))
 `;
   expect(await interpret('-c', program)).toBe("5 ['execute_result']\n");
-});
-
-test('How-to page for Python: example program: prints the output that the page shows', async () => {
-  const blocks = [...HOW_TO.matchAll(/^ *```python\n([\s\S]*?)^ *```$/gm)].map(([, block = '']) =>
-    block.replaceAll(/^ {3}/gm, ''),
-  );
-  expect(blocks).toHaveLength(2);
-  const program = blocks
-    .join('\n')
-    .replaceAll('http://127.0.0.1:8080', system.httpUrl)
-    .replaceAll("'TOKEN'", `'${TOKEN}'`)
-    .replaceAll("Publisher('my-python')", `Publisher('my-python', port=${system.mqttPort})`);
-  const printed = await interpret('-c', program);
-  expect(printed).toMatch(/my-python +temperature +\S* *2[12]\.\d/);
-  expect(printed).toMatch(/^1 rows$/m);
 });

@@ -70,21 +70,3 @@ test('Compose scylla-start.sh: start of ScyllaDB: the scylla.yaml has the superu
   );
   expect(statSync(env.CQLSH_CREDENTIALS).mode & 0o077).toBe(0);
 });
-
-test('Compose smoke.sh: --dry-run with profiles: the printed script uses only services, ports and secrets that exist', async () => {
-  const { stdout: alone } = await run('/bin/sh', ['infra/compose/smoke.sh', '--dry-run']);
-  const profiles = ['cluster', 'monitoring', 'tls'];
-  const { stdout: all } = await run('/bin/sh', ['infra/compose/smoke.sh', '--dry-run', ...profiles]);
-  expect(all.length).toBeGreaterThan(2 * alone.length);
-  const plan = join(directory, 'smoke.sh');
-  writeFileSync(plan, all);
-  await run('shellcheck', ['--shell', 'sh', plan]);
-  const { services } = await readYaml(python, 'docker-compose.yml');
-  for (const [, name] of all.matchAll(/docker compose (?:exec -T|stop|start) (\S+)/g))
-    expect(services).toHaveProperty(String(name));
-  const published = JSON.stringify(services);
-  for (const [, setting] of all.matchAll(/\$\{(\w+_PORT:-\d+)\}/g))
-    expect(published).toContain(`\${${setting}}`);
-  for (const [, name] of all.matchAll(/\$secrets\/([\w.]+)/g)) expect(readdirSync(secrets)).toContain(name);
-  await expect(run('/bin/sh', ['infra/compose/smoke.sh', 'another'])).rejects.toMatchObject({ code: 64 });
-});

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { ALL_SETTINGS } from '../../../api/features/index.ts';
 import * as service from '../../../api/http/routes/service.ts';
 import { useBuilds } from '../../support/kubernetes/build.ts';
@@ -37,34 +37,32 @@ test('Kubernetes: environment of every process: the application knows and accept
   }
 });
 
-describe('Kubernetes commands', () => {
-  test.each([
-    ['millrace-ingest', 'start'],
-    ['millrace-sparkplug', 'start'],
-    ['millrace-http', 'start:http'],
-    ['millrace-roles', 'roles'],
-    ['millrace-migrate', 'migrate'],
-  ])('Kubernetes workload %s: command: the same program as npm run %s', (name, script) => {
-    for (const { workload } of named(`^${name}$`)) {
-      const { command } = containerOf(workload);
-      const words = commandOf(script);
-      expect(command.slice(0, words.length)).toEqual(words);
-      expect(existsSync(command.find((word: string) => /\.[jt]s$/.test(word)))).toBe(true);
-    }
-  });
+test.each([
+  ['millrace-ingest', 'start'],
+  ['millrace-sparkplug', 'start'],
+  ['millrace-http', 'start:http'],
+  ['millrace-roles', 'roles'],
+  ['millrace-migrate', 'migrate'],
+])('Kubernetes workload %s: command: the same program as npm run %s', (name, script) => {
+  for (const { workload } of named(`^${name}$`)) {
+    const { command } = containerOf(workload);
+    const words = commandOf(script);
+    expect(command.slice(0, words.length)).toEqual(words);
+    expect(existsSync(command.find((word: string) => /\.[jt]s$/.test(word)))).toBe(true);
+  }
+});
 
-  test('Kubernetes: MQTT client id of a process: the name of the pod; the drain job uses the client id of the removed pod', () => {
-    for (const entry of named('^millrace-(ingest|http|sparkplug)$'))
-      expect(settings(entry).mqtt.clientId).toBe(`${entry.workload.metadata.name}-0`);
-    for (const entry of named('^millrace-drain')) {
-      expect(containerOf(entry.workload).command).toEqual(['node', 'api/index.ts', '--drain', '--or-none']);
-      expect(settings(entry)).toMatchObject({
-        role: 'ingest',
-        mqtt: { clientId: 'millrace-ingest-ORDINAL' },
-      });
-      expect(entry.workload.spec.podFailurePolicy.rules[0].onExitCodes.values).toContain(64);
-    }
-  });
+test('Kubernetes: MQTT client id of a process: the name of the pod; the drain job uses the client id of the removed pod', () => {
+  for (const entry of named('^millrace-(ingest|http|sparkplug)$'))
+    expect(settings(entry).mqtt.clientId).toBe(`${entry.workload.metadata.name}-0`);
+  for (const entry of named('^millrace-drain')) {
+    expect(containerOf(entry.workload).command).toEqual(['node', 'api/index.ts', '--drain', '--or-none']);
+    expect(settings(entry)).toMatchObject({
+      role: 'ingest',
+      mqtt: { clientId: 'millrace-ingest-ORDINAL' },
+    });
+    expect(entry.workload.spec.podFailurePolicy.rules[0].onExitCodes.values).toContain(64);
+  }
 });
 
 test('Kubernetes: startup, liveness and readiness probes: request existing routes on the port of the process', () => {

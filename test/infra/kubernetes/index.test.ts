@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
-import { readVersions } from '../../support/documents/versions.ts';
 import { BUILDS, useBuilds } from '../../support/kubernetes/build.ts';
 import { carries, find, nameOf, podOf } from '../../support/kubernetes/resources.ts';
 
@@ -15,7 +15,8 @@ const pods = () =>
   everything().flatMap((item) => (podOf(item) ? [{ name: nameOf(item), spec: podOf(item)?.spec }] : []));
 
 test('Kubernetes resources: valid by the schemas of Kubernetes, without unknown fields', async () => {
-  const version = readVersions().get('KUBERNETES_VERSION') ?? '';
+  const [, version = ''] =
+    /^KUBERNETES_VERSION=(\S+)$/m.exec(readFileSync('infra/versions.env', 'utf8')) ?? [];
   const args = ['-k', version, '--strict', '--quiet', '--no-warn', ...builds.files];
   const validate = promisify(execFile)(builds.python.program('kubernetes-validate'), args);
   await expect(validate).resolves.toMatchObject({ stdout: '', stderr: '' });

@@ -32,12 +32,12 @@ type Rule = {
 
 let rules: Rule[];
 let logRules: Rule[];
-/** A row of `alerts`: time, alert, and the labels and summary with which it fires. */
+type Row = { at: string; alert: string; labels: string | undefined; summary: string | undefined };
 type Case = {
   name: string;
   interval?: string;
   series: Record<string, string>;
-  alerts: Array<[string, string, object?, string?]>;
+  alerts: Row[];
 };
 let cases: Case[];
 
@@ -51,19 +51,31 @@ beforeAll(async () => {
   };
   rules = await rulesIn(`${HOME}/prometheus/rules`);
   logRules = await rulesIn(`${HOME}/loki/rules/fake`);
-  cases = await readYaml(python, 'test/infra/monitoring/alerts.yml');
+  const written: Array<Omit<Case, 'alerts'> & { alerts: string[] }> = await readYaml(
+    python,
+    'test/infra/monitoring/alerts.yml',
+  );
+  cases = written.map((each) => ({ ...each, alerts: each.alerts.map(rowOf) }));
 }, INSTALLS_MS);
+
+/** @param text `TIME ALERT`, and if it fires ` SEVERITY LABEL=VALUE … -> SUMMARY` */
+function rowOf(text: string): Row {
+  const [, at = '', alert = '', labels, summary] = /^(\S+) (\w+)(?: (.+?) -> (.+))?$/.exec(text) ?? [];
+  return { at, alert, labels, summary };
+}
 
 /** @returns the case as promtool reads it */
 const ruleTest = ({ name, interval = '15s', series, alerts }: Case) => ({
   name,
   interval,
   input_series: Object.entries(series).map(([series, values]) => ({ series, values })),
-  alert_rule_test: alerts.map(([at, alert]) => ({
+  alert_rule_test: alerts.map(({ at, alert }) => ({
     eval_time: at,
     alertname: alert,
-    exp_alerts: alerts.flatMap(([sameAt, name, exp_labels, summary]) => {
-      if (sameAt !== at || name !== alert || !exp_labels) return [];
+    exp_alerts: alerts.flatMap(({ labels, summary, ...row }) => {
+      if (row.at !== at || row.alert !== alert || !labels) return [];
+      const [severity, ...others] = labels.split(' ');
+      const exp_labels = { severity, ...Object.fromEntries(others.map((label) => label.split('='))) };
       const runbook = `docs/how-to/respond-to-alerts.md#${alert.toLowerCase()}`;
       return [{ exp_labels, exp_annotations: { summary, runbook } }];
     }),
@@ -101,33 +113,31 @@ const expressions = (): string[] => [
   ),
 ];
 
-describe('Prometheus', () => {
-  test('Prometheus: configuration and rules: promtool finds no error', async () => {
-    const { stdout } = await run('promtool', ['check', 'config', `${HOME}/prometheus/prometheus.yml`]);
-    expect(stdout).toContain('2 rule files found');
-  });
+test('Prometheus: configuration and rules: promtool finds no error', async () => {
+  const { stdout } = await run('promtool', ['check', 'config', `${HOME}/prometheus/prometheus.yml`]);
+  expect(stdout).toContain('2 rule files found');
+});
 
-  test('Prometheus: test cases of the alerts: each alert fires exactly when its test case expects it', async () => {
-    const rule_files = ['recording', 'alerts'].map((name) => resolve(`${HOME}/prometheus/rules/${name}.yml`));
-    const file = join(await mkdtemp(join(tmpdir(), 'millrace-rules-')), 'tests.json');
-    afterwards(() => rm(dirname(file), { recursive: true }));
-    await writeFile(
-      file,
-      JSON.stringify({ rule_files, evaluation_interval: '15s', tests: cases.map(ruleTest) }),
-    );
-    const { stdout } = await run('promtool', ['test', 'rules', file]);
-    expect(stdout).toContain('SUCCESS');
-    // promtool computes for a minute on a quiet core, and shares it on a busy machine.
-  }, 600_000);
+test('Prometheus: test cases of the alerts: each alert fires exactly when its test case expects it', async () => {
+  const rule_files = ['recording', 'alerts'].map((name) => resolve(`${HOME}/prometheus/rules/${name}.yml`));
+  const file = join(await mkdtemp(join(tmpdir(), 'millrace-rules-')), 'tests.json');
+  afterwards(() => rm(dirname(file), { recursive: true }));
+  await writeFile(
+    file,
+    JSON.stringify({ rule_files, evaluation_interval: '15s', tests: cases.map(ruleTest) }),
+  );
+  const { stdout } = await run('promtool', ['test', 'rules', file]);
+  expect(stdout).toContain('SUCCESS');
+  // promtool computes for a minute on a quiet core, and shares it on a busy machine.
+}, 600_000);
 
-  test('Prometheus: test cases of the alerts: each alert has a case where it fires and a case where it does not', () => {
-    const tested = cases.flatMap(({ alerts }) =>
-      alerts.map(([, name, labels]) => `${name} ${labels !== undefined}`),
-    );
-    const alerts = rules.flatMap(({ alert }) => (alert ? [`${alert} true`, `${alert} false`] : []));
-    expect([...new Set(tested)].sort()).toEqual(alerts.sort());
-    expect(alerts.length).toBeGreaterThanOrEqual(20);
-  });
+test('Prometheus: test cases of the alerts: each alert has a case where it fires and a case where it does not', () => {
+  const tested = cases.flatMap(({ alerts }) =>
+    alerts.map(({ alert, labels }) => `${alert} ${labels !== undefined}`),
+  );
+  const alerts = rules.flatMap(({ alert }) => (alert ? [`${alert} true`, `${alert} false`] : []));
+  expect([...new Set(tested)].sort()).toEqual(alerts.sort());
+  expect(alerts.length).toBeGreaterThanOrEqual(20);
 });
 
 describe('Alertmanager', () => {
@@ -147,37 +157,35 @@ describe('Alertmanager', () => {
   });
 });
 
-describe('Monitoring expressions', () => {
-  test('Prometheus rules and Grafana dashboards: expressions: valid PromQL', () => {
-    expect(expressions().flatMap((expr) => readPromql(expr).errors)).toEqual([]);
-    expect(expressions().length).toBeGreaterThan(60);
-    expect(readPromql('sum(rate(a[5m])').errors).not.toEqual([]);
-  });
+test('Prometheus rules and Grafana dashboards: expressions: valid PromQL', () => {
+  expect(expressions().flatMap((expr) => readPromql(expr).errors)).toEqual([]);
+  expect(expressions().length).toBeGreaterThan(60);
+  expect(readPromql('sum(rate(a[5m])').errors).not.toEqual([]);
+});
 
-  test('Prometheus rules and Grafana dashboards: queried metrics: a process exposes or a rule records each metric', () => {
-    const known = series();
-    const named = new Set(expressions().flatMap((expr) => readPromql(expr).metrics));
-    for (const { templating } of dashboards()) {
-      for (const { query } of templating.list) {
-        for (const [, name = ''] of (query.query ?? '').matchAll(/label_values\((\w+)/g)) named.add(name);
-      }
+test('Prometheus rules and Grafana dashboards: queried metrics: a process exposes or a rule records each metric', () => {
+  const known = series();
+  const named = new Set(expressions().flatMap((expr) => readPromql(expr).metrics));
+  for (const { templating } of dashboards()) {
+    for (const { query } of templating.list) {
+      for (const [, name = ''] of (query.query ?? '').matchAll(/label_values\((\w+)/g)) named.add(name);
     }
-    expect([...named].filter((name) => !known.has(name))).toEqual([]);
-    expect(named).toContain('iot_build_info');
-  });
+  }
+  expect([...named].filter((name) => !known.has(name))).toEqual([]);
+  expect(named).toContain('iot_build_info');
+});
 
-  test('Loki rules: expressions: valid LogQL', () => {
-    expect(logRules.flatMap(({ expr }) => logqlErrors(expr))).toEqual([]);
-    expect(logRules.length).toBe(3);
-    expect(logqlErrors('sum(count_over_time({a="b"}')).not.toEqual([]);
-  });
+test('Loki rules: expressions: valid LogQL', () => {
+  expect(logRules.flatMap(({ expr }) => logqlErrors(expr))).toEqual([]);
+  expect(logRules.length).toBe(3);
+  expect(logqlErrors('sum(count_over_time({a="b"}')).not.toEqual([]);
+});
 
-  test('Metrics of the application: use: a Prometheus rule or a Grafana dashboard queries each metric', () => {
-    const named = new Set(expressions().flatMap((expr) => readPromql(expr).metrics));
-    const isUsed = (name: string) =>
-      named.has(name) || ['bucket', 'sum', 'count'].some((part) => named.has(`${name}_${part}`));
-    expect(documentedMetrics().flatMap(({ name }) => (isUsed(name) ? [] : [name]))).toEqual([]);
-  });
+test('Metrics of the application: use: a Prometheus rule or a Grafana dashboard queries each metric', () => {
+  const named = new Set(expressions().flatMap((expr) => readPromql(expr).metrics));
+  const isUsed = (name: string) =>
+    named.has(name) || ['bucket', 'sum', 'count'].some((part) => named.has(`${name}_${part}`));
+  expect(documentedMetrics().flatMap(({ name }) => (isUsed(name) ? [] : [name]))).toEqual([]);
 });
 
 test('Prometheus and Loki alerts: each alert has a severity, and a section in docs/how-to/respond-to-alerts.md', () => {

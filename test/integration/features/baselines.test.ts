@@ -32,13 +32,6 @@ async function writeHours(device: string, usual: number, now: number) {
 
 const outliers = (query = '') => stored.system().get(`/outliers${query}`);
 
-test('GET /outliers: sensor has no history: the sensor is counted, but neither compared with a baseline nor listed', async () => {
-  await send('freezer', -18);
-  await until(async () => (await outliers()).sensors === 1, { what: 'the sensor' });
-  expect(await outliers()).toEqual({ items: [], sensors: 1, judged: 0, outliers: 0 });
-  expect(await stored.system().get('/devices/freezer/sensors/temperature/baseline')).toEqual({ hours: [] });
-});
-
 test('Baseline learner: two weeks of hourly statistics: stores a baseline, and a far value becomes an outlier', async () => {
   // Each hour of the day has its own baseline, so the hour must not change during the test. A value of an earlier day is not judged.
   await untilHourGoesOn();
@@ -62,28 +55,4 @@ test('Baseline learner: two weeks of hourly statistics: stores a baseline, and a
   expect(item.age_ms).toBeGreaterThanOrEqual(0);
   const { hours } = await stored.system().get('/devices/freezer/sensors/temperature/baseline');
   expect(hours.length).toBeGreaterThanOrEqual(24);
-});
-
-test('GET /outliers/groups: by device and by site: each device or site is listed with its worst sensor', async () => {
-  await send('oven', 400);
-  await until(
-    async () => {
-      const { items } = await stored.system().get('/outliers/groups?by=device');
-      return items[0]?.device === 'oven' && items[0].worst?.value === 400;
-    },
-    { what: 'the oven' },
-  );
-  const sites = await stored.system().get('/outliers/groups');
-  expect(sites.groups).toBe(1);
-  expect(sites.items[0]).toMatchObject({
-    site: null,
-    device_id: null,
-    sensors: 2,
-    judged: 2,
-    outliers: 2,
-    worst: { device: 'oven' },
-  });
-  for (const query of ['?by=fleet', '?limit=0', '?x=1']) {
-    expect((await stored.system().fetch(`/outliers/groups${query}`)).status).toBe(400);
-  }
 });

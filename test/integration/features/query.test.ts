@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { tableFromIPC } from 'apache-arrow';
 import { parquetReadObjects } from 'hyparquet';
 import { identifyDevice } from '../../../schema/ids.ts';
@@ -89,97 +89,91 @@ const asItem = ({ ts, count, ...row }: Record<string, unknown>): Record<string, 
   ...(count === undefined ? {} : { count: Number(count) }),
 });
 
-describe('Query: rows', () => {
-  const range = `from=${BEGIN}&to=${BEGIN + 4 * HOUR_MS}&step=1h`;
+const range = `from=${BEGIN}&to=${BEGIN + 4 * HOUR_MS}&step=1h`;
 
-  test('GET /query: CSV, NDJSON and format=rows: equal rows, without empty bins', async () => {
-    const csv = await raw(`site=North&${range}&aggregate=count,max`, 'text/csv');
-    expect(csv.headers['content-type']).toBe('text/csv; charset=utf-8');
-    expect(csv.headers['content-disposition']).toContain('query.csv');
-    const [head, ...lines] = csv.text.trimEnd().split('\n');
-    expect(head).toBe('ts,device,sensor,unit,max,count');
-    const { items } = await ask(`site=North&${range}&aggregate=max,count&format=rows`);
-    expect(lines).toEqual(items.map((item: object) => Object.values(item).join(',')));
-    expect(items.map((item: { device: string; count: number }) => [item.device, item.count])).toEqual([
-      ['pump-1', 40],
-      ['pump-1', 30],
-      ['pump-1', 7],
-      ['pump-2', 20],
+test('GET /query: CSV, NDJSON and format=rows: equal rows, without empty bins', async () => {
+  const csv = await raw(`site=North&${range}&aggregate=count,max`, 'text/csv');
+  expect(csv.headers['content-type']).toBe('text/csv; charset=utf-8');
+  expect(csv.headers['content-disposition']).toContain('query.csv');
+  const [head, ...lines] = csv.text.trimEnd().split('\n');
+  expect(head).toBe('ts,device,sensor,unit,max,count');
+  const { items } = await ask(`site=North&${range}&aggregate=max,count&format=rows`);
+  expect(lines).toEqual(items.map((item: object) => Object.values(item).join(',')));
+  expect(items.map((item: { device: string; count: number }) => [item.device, item.count])).toEqual([
+    ['pump-1', 40],
+    ['pump-1', 30],
+    ['pump-1', 7],
+    ['pump-2', 20],
+  ]);
+  const ndjson = await raw(`site=North&${range}&aggregate=max,count&format=ndjson`);
+  expect(
+    ndjson.text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line)),
+  ).toEqual(items);
+});
+
+test.each([
+  ['parquet', 'application/vnd.apache.parquet', 'query.parquet'],
+  ['arrow', 'application/vnd.apache.arrow.stream', 'query.arrows'],
+])('GET /query as %s: the file has the rows of format=rows, with nulls', async (format, type, name) => {
+  const queries = [
+    `site=North&${range}&aggregate=avg,count&fill=null`,
+    `${range}&aggregate=max,sum&group=site&fill=previous`,
+    'device=oven&from=1990-01-01&to=1991-01-01&step=1h',
+  ];
+  for (const query of queries) {
+    const { items } = await ask(`${query}&format=rows`);
+    const { headers, file } = await fileOf(`${query}&format=${format}`);
+    expect([headers.get('content-type'), headers.get('content-disposition')]).toEqual([
+      type,
+      expect.stringContaining(name),
     ]);
-    const ndjson = await raw(`site=North&${range}&aggregate=max,count&format=ndjson`);
-    expect(
-      ndjson.text
-        .trimEnd()
-        .split('\n')
-        .map((line) => JSON.parse(line)),
-    ).toEqual(items);
-  });
-
-  test.each([
-    ['parquet', 'application/vnd.apache.parquet', 'query.parquet'],
-    ['arrow', 'application/vnd.apache.arrow.stream', 'query.arrows'],
-  ])('GET /query as %s: the file has the rows of format=rows, with nulls', async (format, type, name) => {
-    const queries = [
-      `site=North&${range}&aggregate=avg,count&fill=null`,
-      `${range}&aggregate=max,sum&group=site&fill=previous`,
-      'device=oven&from=1990-01-01&to=1991-01-01&step=1h',
-    ];
-    for (const query of queries) {
-      const { items } = await ask(`${query}&format=rows`);
-      const { headers, file } = await fileOf(`${query}&format=${format}`);
-      expect([headers.get('content-type'), headers.get('content-disposition')]).toEqual([
-        type,
-        expect.stringContaining(name),
-      ]);
-      const rows = format === 'parquet' ? await parquetReadObjects({ file }) : rowsOfArrow(file);
-      expect(rows.map((row) => asItem(row))).toEqual(items);
-    }
-  });
+    const rows = format === 'parquet' ? await parquetReadObjects({ file }) : rowsOfArrow(file);
+    expect(rows.map((row) => asItem(row))).toEqual(items);
+  }
 });
 
-describe('Query: refusals', () => {
-  test.each([
-    ['step=0s', 400, 'bad_parameter'],
-    ['step=fortnight', 400, 'bad_parameter'],
-    ['step=1h&tz=Europe/Berlin', 400, 'bad_parameter'],
-    ['step=day&tz=Mars/Base', 400, 'bad_parameter'],
-    ['aggregate=avg,median', 400, 'bad_parameter'],
-    ['aggregate=', 400, 'bad_parameter'],
-    ['group=site&aggregate=last', 400, 'bad_parameter'],
-    ['fill=zero', 400, 'bad_parameter'],
-    ['limit=5&format=csv', 400, 'bad_parameter'],
-    [`from=${BEGIN + 1}&to=${BEGIN}`, 400, 'bad_range'],
-    ['device=nobody', 404, 'not_found'],
-    ['device=', 400, 'bad_id'],
-    ['sensor=', 400, 'bad_id'],
-    ['from=-5d&step=1s', 422, 'query_too_large'],
-    ['from=-5d&step=1m&site=North', 200, ''],
-    ['from=-20h&step=500ms&device=pump-1&device=pump-2&device=oven', 422, 'query_too_large'],
-  ])('GET /query with %s: answers %i %s', async (query, status, code) => {
-    for (const format of ['json', 'csv', 'parquet', 'arrow']) {
-      const answer = await raw(query.includes('format') ? query : `${query}&format=${format}`);
-      if (status === 200) expect(answer.status).toBe(200);
-      else expectProblem(answer, status, code);
-      expect('content-disposition' in answer.headers).toBe(status === 200 && format !== 'json');
-    }
-  });
+test.each([
+  ['step=0s', 400, 'bad_parameter'],
+  ['step=fortnight', 400, 'bad_parameter'],
+  ['step=1h&tz=Europe/Berlin', 400, 'bad_parameter'],
+  ['step=day&tz=Mars/Base', 400, 'bad_parameter'],
+  ['aggregate=avg,median', 400, 'bad_parameter'],
+  ['aggregate=', 400, 'bad_parameter'],
+  ['group=site&aggregate=last', 400, 'bad_parameter'],
+  ['fill=zero', 400, 'bad_parameter'],
+  ['limit=5&format=csv', 400, 'bad_parameter'],
+  [`from=${BEGIN + 1}&to=${BEGIN}`, 400, 'bad_range'],
+  ['device=nobody', 404, 'not_found'],
+  ['device=', 400, 'bad_id'],
+  ['sensor=', 400, 'bad_id'],
+  ['from=-5d&step=1s', 422, 'query_too_large'],
+  ['from=-5d&step=1m&site=North', 200, ''],
+  ['from=-20h&step=500ms&device=pump-1&device=pump-2&device=oven', 422, 'query_too_large'],
+])('GET /query with %s: answers %i %s', async (query, status, code) => {
+  for (const format of ['json', 'csv', 'parquet', 'arrow']) {
+    const answer = await raw(query.includes('format') ? query : `${query}&format=${format}`);
+    if (status === 200) expect(answer.status).toBe(200);
+    else expectProblem(answer, status, code);
+    expect('content-disposition' in answer.headers).toBe(status === 200 && format !== 'json');
+  }
 });
 
-describe('Query: selection', () => {
-  test('GET /query: sensor has a name other than its id: found by name and by id, alone and with a site', async () => {
-    const sensors = [{ sensor_id: 'air', name: 'Air temperature' }];
-    await world.device.birth('garden', { site: 'Garden', sensors });
-    for (const sensor of ['air', 'Air%20temperature']) {
-      const found = await ask(`sensor=${sensor}&from=-1h`);
-      expect(found.series).toMatchObject([{ device: 'garden', sensor: 'Air temperature' }]);
-      expect(await ask(`sensor=${sensor}&site=Garden&from=-1h`)).toEqual(found);
-    }
-  });
+test('GET /query: sensor has a name other than its id: found by name and by id, alone and with a site', async () => {
+  const sensors = [{ sensor_id: 'air', name: 'Air temperature' }];
+  await world.device.birth('garden', { site: 'Garden', sensors });
+  for (const sensor of ['air', 'Air%20temperature']) {
+    const found = await ask(`sensor=${sensor}&from=-1h`);
+    expect(found.series).toMatchObject([{ device: 'garden', sensor: 'Air temperature' }]);
+    expect(await ask(`sensor=${sensor}&site=Garden&from=-1h`)).toEqual(found);
+  }
+});
 
-  test('GET /query: device is given by name and by id: each of its samples is counted once', async () => {
-    const rest = `from=${BEGIN}&to=${BEGIN + 52 * HOUR_MS}&group=device&aggregate=count,sum`;
-    const found = await ask(`device=pump-1&${rest}`);
-    expect(found.series).toMatchObject([{ sensors: 1, count: [stored['pump-1']?.length] }]);
-    expect(await ask(`device=pump-1&device=${identifyDevice('pump-1')?.id}&${rest}`)).toEqual(found);
-  });
+test('GET /query: device is given by name and by id: each of its samples is counted once', async () => {
+  const rest = `from=${BEGIN}&to=${BEGIN + 52 * HOUR_MS}&group=device&aggregate=count,sum`;
+  const found = await ask(`device=pump-1&${rest}`);
+  expect(found.series).toMatchObject([{ sensors: 1, count: [stored['pump-1']?.length] }]);
+  expect(await ask(`device=pump-1&device=${identifyDevice('pump-1')?.id}&${rest}`)).toEqual(found);
 });

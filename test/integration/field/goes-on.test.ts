@@ -68,17 +68,3 @@ describe.each([1, 2])(
     );
   },
 );
-
-test('Messages over the size limit: sent between valid ones: each becomes one dead letter, and valid ones are stored', async () => {
-  const device = 'on-many';
-  const sent = [];
-  for (let index = 0; index < 30; index++) {
-    sent.push(client.publishAsync(`iot/v1/${device}/measurements`, value(index), { qos: 1 }));
-    const size = LIMIT + 66_001 + index * 7919;
-    sent.push(client.publishAsync(`iot/v1/${device}/measurements`, Buffer.alloc(size, 0x20), { qos: 1 }));
-  }
-  await Promise.all(sent);
-  const items = await system.all(`/devices/${device}/sensors/t/measurements?order=asc`);
-  expect(items.map((item) => item.value)).toEqual(Array.from({ length: 30 }, (_, index) => index));
-  expect(await refusedOf(device)).toHaveLength(30);
-});

@@ -1,5 +1,4 @@
-import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { type Case, codesOf, numbered, valuesOf } from '../../support/field/nothing-left.ts';
 import { useDevice, useTestSystem } from '../../support/system/use.ts';
 
@@ -58,55 +57,14 @@ const PAYLOADS: Case[] = [
   ['a SenML pack with base fields only', `[{"bn":"x","bt":${now / 1000}}]`, {}, ['not_numeric']],
 ];
 
-describe('A message of measurements that is acknowledged: it leaves values, or a dead letter', () => {
-  test.each(numbered(PAYLOADS))(
-    'Measurement message: %s: after the acknowledgement its values are stored, or a dead letter has the error code',
-    async (_, index, payload, values, codes) => {
-      const device = `left-${index}`;
-      await client.publish(`iot/v1/${device}/measurements`, payload);
-      expect({ values: await valuesOf(system, device), codes: await codesOf(system, device) }).toEqual({
-        values,
-        codes,
-      });
-    },
-  );
-});
-
-describe('A post with a content coding', () => {
-  const body = Buffer.from('{"t":7}');
-
-  const post = (device: string, coding: string, bytes: Buffer) =>
-    system.fetch(`/measurements?device=${device}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'content-encoding': coding },
-      body: new Uint8Array(bytes),
+test.each(numbered(PAYLOADS))(
+  'Measurement message: %s: after the acknowledgement its values are stored, or a dead letter has the error code',
+  async (_, index, payload, values, codes) => {
+    const device = `left-${index}`;
+    await client.publish(`iot/v1/${device}/measurements`, payload);
+    expect({ values: await valuesOf(system, device), codes: await codesOf(system, device) }).toEqual({
+      values,
+      codes,
     });
-
-  test.each([
-    ['gzip', gzipSync(body)],
-    ['x-gzip', gzipSync(body)],
-    ['deflate', deflateSync(body)],
-    ['br', brotliCompressSync(body)],
-    ['zstd', zstdCompressSync(body)],
-  ])(
-    'HTTP post: tokenjam#365, thingsboard#6166: Content-Encoding %s: the values of the compressed body are stored',
-    async (coding, bytes) => {
-      expect((await post(`coded-${coding}`, coding, bytes)).status).toBe(200);
-      expect(await valuesOf(system, `coded-${coding}`)).toEqual({ t: 7 });
-    },
-  );
-
-  test('HTTP post: unknown Content-Encoding: answers 415 with the known codings', async () => {
-    const response = await post('coded', 'lzw', body);
-    const accepted = response.headers.get('accept-encoding');
-    expect([response.status, accepted]).toEqual([415, 'gzip, deflate, br, zstd']);
-  });
-
-  test('HTTP post: compressed body grows beyond the size limit: answers 413', async () => {
-    expect((await post('coded', 'gzip', gzipSync(Buffer.alloc(9_000_000, 0x20)))).status).toBe(413);
-  });
-
-  test('HTTP post: Content-Encoding is gzip, and the body is plain: answers 400', async () => {
-    expect((await post('coded', 'gzip', body)).status).toBe(400);
-  });
-});
+  },
+);

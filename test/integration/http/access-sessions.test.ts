@@ -1,6 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { expectProblem, send } from '../../support/http/index.ts';
-import { startTestSystem } from '../../support/system/index.ts';
+import { send } from '../../support/http/index.ts';
 import { useTestSystem } from '../../support/system/use.ts';
 import { until } from '../../support/until.ts';
 
@@ -50,45 +49,6 @@ test('Dashboard session: sign-in with a read token: sets an HttpOnly, SameSite c
   expect(Math.abs(Date.parse(ends_at) - Date.now() - 12 * HOUR_MS)).toBeLessThan(60_000);
   expect(await whoIs(String(cookie.split(';', 1)[0]))).toEqual({ required, scopes, ends_at });
   expect(text + cookie).not.toContain(READER);
-});
-
-test('Dashboard session: another process with the same settings: accepts the cookie, until the token of the session is removed', async () => {
-  const cookie = await sessionOf(READER);
-  const start = (changed: Record<string, string>) =>
-    startTestSystem({
-      settings: { ...settings, CQL_KEYSPACE: system.config.cql.keyspace, ...changed },
-      clock: () => Date.now() + ahead,
-    });
-  const [same, without] = await Promise.all([
-    start({}),
-    start({ READ_TOKENS: 'the-next-token-of-a-reader' }),
-  ]);
-  try {
-    expect((await whoIs(cookie, same.httpUrl)).scopes).toEqual(['read']);
-    expect((await whoIs(cookie, without.httpUrl)).scopes).toEqual([]);
-  } finally {
-    await Promise.all([same.halt(), without.halt()]);
-  }
-});
-
-test('Dashboard session: sign-in with a token without scope read, or a malformed body: refused', async () => {
-  const refused = await signIn(SENDER);
-  expect(expectProblem(refused, 403, 'forbidden')).toMatchObject({ scope: 'read' });
-  expect(refused.headers['set-cookie']).toBeUndefined();
-  for (const body of ['', '{}', '{"token":1}', '{"token":""}', '{"token":"x","more":1}', 'token=x']) {
-    const headers = { 'content-type': 'application/json' };
-    const answer = await send(system.httpUrl, '/api/v1/session', { method: 'POST', headers, body });
-    expectProblem(answer, 400, 'malformed');
-  }
-  const form = { 'content-type': 'application/x-www-form-urlencoded' };
-  const answer = await send(system.httpUrl, '/api/v1/session', {
-    method: 'POST',
-    headers: form,
-    body: 'token=x',
-  });
-  expectProblem(answer, 415, 'unknown_format');
-  const large = await signIn('x'.repeat(40_000));
-  expectProblem(large, 413, 'too_large');
 });
 
 test('Dashboard session: expires while a stream is open: the stream ends', async () => {

@@ -87,6 +87,25 @@ test('Audit log: administrator changes something: one line has action, target, c
   expect((await ask('DELETE', `/alarm-rules/${rule}`)).status).toBe(204);
   expect((await ask('POST', '/alarm-deliveries/test')).status).toBe(200);
 
+  const created = await ask('POST', '/assets', { body: '{"name":"Plant 1"}' });
+  const plant = JSON.parse(created.text).asset_id;
+  expect((await ask('PATCH', `/assets/${plant}`, { body: '{"name":"Plant 2"}' })).status).toBe(200);
+  expect((await ask('PUT', `/assets/${plant}/parent`, { body: '{"parent":null}' })).status).toBe(200);
+  const place = { body: '{"asset":"Plant 2"}' };
+  expect((await ask('PUT', '/devices/pump/assets?sensor=s', place)).status).toBe(200);
+  expect((await ask('DELETE', '/devices/pump/assets?sensor=s')).status).toBe(204);
+  expect((await ask('DELETE', `/assets/${plant}`)).status).toBe(204);
+  expect((await ask('POST', '/asset-tree', { body: 'path\nPlant 3\n', type: 'text/csv' })).status).toBe(200);
+  const now = Date.now();
+  await ask('POST', '/measurements?device=fan', { body: '{"sensor_id":"s","value":1}' });
+  const correction = { body: `{"sensor_id":"s","ts":${now},"value":2}` };
+  expect((await ask('POST', '/corrections?device=fan', correction)).status).toBe(200);
+  const removal = `/measurements?device=fan&from=${now}&to=${now + 1}`;
+  expect((await ask('DELETE', `${removal}&dry_run=true`)).status).toBe(200);
+  expect((await ask('DELETE', removal)).status).toBe(200);
+  const undone = JSON.parse((await ask('GET', '/corrections?limit=1')).text).items[0].id;
+  expect((await ask('POST', `/corrections/${undone}/undo`)).status).toBe(200);
+
   const by = { audit: true, by: 'token', address: '192.0.2.1', level: 30 };
   const acts = logged(({ audit }) => audit);
   expect(acts).toEqual([
@@ -120,6 +139,16 @@ test('Audit log: administrator changes something: one line has action, target, c
     expect.objectContaining({ ...by, msg: 'an alarm rule was changed', target: rule }),
     expect.objectContaining({ ...by, msg: 'an alarm rule was removed', target: rule }),
     expect.objectContaining({ ...by, msg: 'a test of deliveries was sent', target: '' }),
+    expect.objectContaining({ ...by, msg: 'an asset was created', target: 'Plant 1' }),
+    expect.objectContaining({ ...by, msg: 'an asset was changed', target: 'Plant 2' }),
+    expect.objectContaining({ ...by, msg: 'an asset was moved', target: 'Plant 2' }),
+    expect.objectContaining({ ...by, msg: 'a device was placed at an asset', target: 'pump/s' }),
+    expect.objectContaining({ ...by, msg: 'a device was taken from its asset', target: 'pump/s' }),
+    expect.objectContaining({ ...by, msg: 'an asset was retired', target: 'Plant 2' }),
+    expect.objectContaining({ ...by, msg: 'assets were imported', target: 'lines: 1' }),
+    expect.objectContaining({ ...by, msg: 'samples were replaced', target: 'fan' }),
+    expect.objectContaining({ ...by, msg: 'samples were removed', target: 'fan' }),
+    expect.objectContaining({ ...by, msg: 'a correction was undone', target: undone }),
   ]);
   const changing = ROUTES.filter(({ method, operation }) => operation.scope === 'admin' && method !== 'get');
   expect(acts).toHaveLength(changing.length);

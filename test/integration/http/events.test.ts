@@ -2,7 +2,6 @@ import { expect, test } from '@jest/globals';
 import { createEventStore } from '../../../api/store/events.ts';
 import { createSession } from '../../../api/store/sending/session.ts';
 import { type Identity, identifyDevice } from '../../../schema/ids.ts';
-import { expectProblem, send } from '../../support/http/index.ts';
 import { pagesOf } from '../../support/http/pages.ts';
 import { useDevice, useTestSystem } from '../../support/system/use.ts';
 
@@ -48,12 +47,6 @@ test('Device events: two processes write the same event: one event is listed', a
   await client.send('twin', 'birth', { session: now, sensors: [] });
   await other.events.write(bytes, event);
   expect((await system.get('/devices/twin/events')).items).toEqual([{ ts: iso(now), kind: 'birth' }]);
-});
-
-test('Device events: unknown device answers 404, reversed range answers 400', async () => {
-  expectProblem(await send(system.httpUrl, '/api/v1/devices/nobody/events'), 404, 'not_found');
-  const reversed = '/api/v1/devices/door/events?from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z';
-  expectProblem(await send(system.httpUrl, reversed), 400, 'bad_range');
 });
 
 /** The years of the sessions, with an empty year between them. Each session ends after ten seconds, the last of a year in the next year. */

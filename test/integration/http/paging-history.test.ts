@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { bucketOf, DAY_MS, HOUR_MS } from '../../../schema/rules.ts';
-import { type Fate, type Sample, unionOf } from '../../support/history/index.ts';
+import type { Fate, Sample } from '../../support/history/index.ts';
 import { pagesOf } from '../../support/http/pages.ts';
 import { useHistorySystem } from '../../support/system/history.ts';
 
@@ -58,77 +58,7 @@ describe('Raw samples: hours in every stored form', () => {
       for (const page of pages) expect(page.length).toBeLessThanOrEqual(limit);
     }
   });
-
-  test('Pages of raw samples: any range of time: exactly the samples of the range are returned', async () => {
-    for (const { samples } of hours.filter((_, index) => index % 3 === 0)) {
-      const [ts] = samples[Math.floor(samples.length / 2)] ?? [];
-      if (ts === undefined) continue;
-      for (const [from, to] of [
-        [ts, ts + 1],
-        [ts + 1, ts + 2 * HOUR_MS],
-        [ts - 2 * HOUR_MS, ts],
-      ]) {
-        const inRange = expected.filter(([time]) => time >= Number(from) && time < Number(to));
-        const pages = await pagesOf(world.system, path('mixed', `order=asc&from=${from}&to=${to}`));
-        expect(read(pages.flat())).toEqual(inRange);
-      }
-    }
-  });
 });
-
-test.each(ORDERS)(
-  'Pages of raw samples: hours are packed between pages, order %s: each sample once',
-  async (order) => {
-    const name = `passing-${order}`;
-    const sensor = world.history.sensorOf(name, 's');
-    const start = BEGIN + 100 * HOUR_MS;
-    const hours = Array.from({ length: 5 }, (_, index) => start + index * HOUR_MS);
-    const samples = hours.flatMap((hour, index) => spread(hour, 12, index));
-    await world.history.packedUntil(start);
-    for (const hour of hours) {
-      clock.now = hour + HOUR_MS;
-      await world.measure(
-        name,
-        samples.filter(([ts]) => bucketOf(ts) === hour),
-      );
-    }
-    clock.now = start + 10 * HOUR_MS;
-    const pages = await pagesOf(world.system, path(name, `order=${order}&limit=7`), async (page) => {
-      const hour = hours[page - 1];
-      if (hour === undefined) return;
-      await world.history.pack(sensor, hour);
-      await world.history.dropBatches(sensor, [hour]);
-    });
-    expectAll(pages, order, unionOf(samples));
-  },
-);
-
-test.each(ORDERS)(
-  'Pages of raw samples: late samples arrive between pages, order %s: each timestamp once',
-  async (order) => {
-    const name = `joined-${order}`;
-    const hours = [0, 1, 2, 3].map((index) => BEGIN + (200 + index) * HOUR_MS);
-    const samples = hours.flatMap((hour, index) => spread(hour, 10, index));
-    await world.lay(
-      name,
-      hours.map((hour) => ({
-        hour,
-        fate: 'packed',
-        samples: samples.filter(([ts]) => bucketOf(ts) === hour),
-      })),
-    );
-    const pages = await pagesOf(world.system, path(name, `order=${order}&limit=6`), (page) =>
-      world.measure(
-        name,
-        hours.map((hour) => [hour + page * 1000 + 7, -page]),
-      ),
-    );
-    const seen = read(pages.flat());
-    const times = seen.map(([ts]) => ts);
-    expect(times).toEqual([...new Set(times)].sort((a, b) => (order === 'asc' ? a - b : b - a)));
-    expect(seen).toEqual(expect.arrayContaining(samples));
-  },
-);
 
 test('Pages of raw samples: gap of most of a year: fewer than 14 database requests a page, in both orders', async () => {
   const old = BEGIN - 300 * DAY_MS;

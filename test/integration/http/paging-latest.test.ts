@@ -68,13 +68,6 @@ describe.each(FILTERS.map((filter) => ({ filter })))('GET /latest with the filte
   );
 });
 
-test('Pages of GET /latest: no limit is given: a page has 100 sensors', async () => {
-  const sensors = Array.from({ length: 101 }, (_, s) => ({ sensor_id: `s${s}` }));
-  await device.birth('many', { sensors });
-  const pages = await pagesOf(system, '/latest?device=many');
-  expect(pages.map(({ length }) => length)).toEqual([100, 1]);
-});
-
 test.each([
   ['of a type', { type: 'Nothing' }],
   ['of a site', { site: 'Nowhere' }],

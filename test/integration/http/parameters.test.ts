@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { expectProblem, send } from '../../support/http/index.ts';
 import { connectDevice } from '../../support/mqtt/device.ts';
 import { useTestSystem } from '../../support/system/use.ts';
@@ -112,73 +112,52 @@ test.each([
   expectProblem(await ask(path), 400, 'bad_parameter');
 });
 
-describe('Times', () => {
-  const iso = new Date(TS).toISOString();
-  const offset = `${new Date(TS + 2 * 3_600_000).toISOString().slice(0, -1)}+02:00`;
+const iso = new Date(TS).toISOString();
+const offset = `${new Date(TS + 2 * 3_600_000).toISOString().slice(0, -1)}+02:00`;
 
-  test.each([
-    ['milliseconds', `${TS}`],
-    ['ISO 8601 in UTC', iso],
-    ['ISO 8601 without a zone', iso.slice(0, -1)],
-    ['ISO 8601 with an offset', offset],
-  ])('Time parameter as %s: from and to are exact to the millisecond', async (_, time) => {
-    const from = encodeURIComponent(time);
-    expect((await system.get(`${RAW}?from=${from}`)).items).toEqual([{ ts: iso, value: 61 }]);
-    expect((await system.get(`${RAW}?to=${from}&from=${TS - 1000}`)).items).toEqual([]);
-  });
+test.each([
+  ['milliseconds', `${TS}`],
+  ['ISO 8601 in UTC', iso],
+  ['ISO 8601 without a zone', iso.slice(0, -1)],
+  ['ISO 8601 with an offset', offset],
+])('Time parameter as %s: from and to are exact to the millisecond', async (_, time) => {
+  const from = encodeURIComponent(time);
+  expect((await system.get(`${RAW}?from=${from}`)).items).toEqual([{ ts: iso, value: 61 }]);
+  expect((await system.get(`${RAW}?to=${from}&from=${TS - 1000}`)).items).toEqual([]);
+});
 
-  test.each(['-1h', '-15m', '-7d', '-3600000ms'])(
-    'Time parameter %s: means this time before now',
-    async (time) => {
-      expect((await system.get(`${RAW}?from=${time}`)).items).toEqual([{ ts: iso, value: 61 }]);
-      expect((await system.get(`${RAW}?from=${time}&to=now`)).items).toEqual([{ ts: iso, value: 61 }]);
-      expect((await system.get(`${RAW}?to=${time}`)).items).toEqual([]);
-    },
-  );
+test.each(['-1h', '-15m', '-7d', '-3600000ms'])(
+  'Time parameter %s: means this time before now',
+  async (time) => {
+    expect((await system.get(`${RAW}?from=${time}`)).items).toEqual([{ ts: iso, value: 61 }]);
+    expect((await system.get(`${RAW}?from=${time}&to=now`)).items).toEqual([{ ts: iso, value: 61 }]);
+    expect((await system.get(`${RAW}?to=${time}`)).items).toEqual([]);
+  },
+);
 
-  test('Time parameters relative to now: from=now returns no samples; a start after the end answers bad_range', async () => {
-    expect((await system.get(`${RAW}?from=now`)).items).toEqual([]);
-    expectProblem(await ask(`${RAW}?from=-1h&to=-2h`), 400, 'bad_range');
-  });
+test.each([
+  'yesterday',
+  '',
+  '-1w',
+  '-h',
+  '1h',
+  'now-1h',
+  '2026-13-01',
+  '2026-02-30',
+  '21.11.2026',
+  '1e12',
+  '12.5',
+  '99999999999999999',
+])('Time parameter: invalid value %j: answers bad_parameter', async (time) => {
+  expectProblem(await ask(`${RAW}?from=${encodeURIComponent(time)}`), 400, 'bad_parameter');
+});
 
-  test('Time parameters relative to now: the cursor of the first page leads to the next page', async () => {
-    const many = Array.from({ length: 3 }, (_, second) => ({ ts: TS - second * 1000, value: second }));
-    const device = await connectDevice(system);
-    await device.measure(
-      'calf',
-      many.map((sample) => ({ sensor_id: 'pulse', ...sample })),
-    );
-    await device.end();
-    const path = '/devices/calf/sensors/pulse/measurements?from=-1h&limit=2';
-    const first = await system.get(path);
-    const second = await system.get(`${path}&cursor=${first.next}`);
-    expect([...first.items, ...second.items].map(({ value }) => value)).toEqual([0, 1, 2]);
-  });
+test('Time parameter: plus of a UTC offset was decoded as a space: refused, and the detail advises to encode it', async () => {
+  const { detail } = expectProblem(await ask(`${RAW}?from=${offset}`), 400, 'bad_parameter');
+  expect(detail).toMatch(/%2B/);
+});
 
-  test.each([
-    'yesterday',
-    '',
-    '-1w',
-    '-h',
-    '1h',
-    'now-1h',
-    '2026-13-01',
-    '2026-02-30',
-    '21.11.2026',
-    '1e12',
-    '12.5',
-    '99999999999999999',
-  ])('Time parameter: invalid value %j: answers bad_parameter', async (time) => {
-    expectProblem(await ask(`${RAW}?from=${encodeURIComponent(time)}`), 400, 'bad_parameter');
-  });
-
-  test('Time parameter: plus of a UTC offset was decoded as a space: refused, and the detail advises to encode it', async () => {
-    const { detail } = expectProblem(await ask(`${RAW}?from=${offset}`), 400, 'bad_parameter');
-    expect(detail).toMatch(/%2B/);
-  });
-
-  test('Time parameters from and to: a start after the end answers bad_range; equal times return no samples', async () => {
-    expectProblem(await ask(`${RAW}?from=${TS}&to=${TS - 1}`), 400, 'bad_range');
-    expect(await system.get(`${RAW}?from=${TS}&to=${TS}`)).toEqual({ items: [], next: null });
-  });
+test('Time parameters from and to: a start after the end answers bad_range; equal times return no samples', async () => {
+  expectProblem(await ask(`${RAW}?from=${TS}&to=${TS - 1}`), 400, 'bad_range');
+  expect(await system.get(`${RAW}?from=${TS}&to=${TS}`)).toEqual({ items: [], next: null });
 });

@@ -63,18 +63,6 @@ test('Device retirement: device has samples: no listing or index has the device;
   expectProblem(await retire('gone'), 404, 'not_found');
 });
 
-test('Device retirement: birth arrives afterwards: the device is registered again and found in every index', async () => {
-  const began = Date.now();
-  await register('back');
-  await retire('back');
-  await register('back');
-  expect(await foundBy('back')).toEqual(ALL);
-  const { online, registered_at, sensors: of } = await system.get('/devices/back');
-  expect(online).toBe(true);
-  expect(Date.parse(registered_at)).toBeGreaterThanOrEqual(began);
-  expect(of).toHaveLength(2);
-});
-
 test('Device retirement: birth of the same session arrives afterwards: the device is registered again and found in every index', async () => {
   const session = Date.now() - 5_000;
   await register('same', { session });

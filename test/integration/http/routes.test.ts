@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { expectProblem, send } from '../../support/http/index.ts';
 import { useTestSystem } from '../../support/system/use.ts';
 
@@ -73,19 +73,17 @@ test('GET /openapi.json: no token is given: served', async () => {
   ]);
 });
 
-describe('Accept', () => {
-  test.each([
-    ['/api/v1/latest', 'image/png'],
-    ['/api/v1/devices', 'application/json;q=0'],
-    ['/api/v1/stream', 'application/json'],
-    ['/healthz', 'nonsense'],
-    ['/metrics', 'application/json'],
-  ])('HTTP route %s: Accept header allows only %s: answers 406', async (path, accept) => {
-    const { detail } = expectProblem(
-      await send(system.httpUrl, path, { headers: { accept } }),
-      406,
-      'not_acceptable',
-    );
-    expect(detail).toMatch(/^This route serves \S+\/\S+/);
-  });
+test.each([
+  ['/api/v1/latest', 'image/png'],
+  ['/api/v1/devices', 'application/json;q=0'],
+  ['/api/v1/stream', 'application/json'],
+  ['/healthz', 'nonsense'],
+  ['/metrics', 'application/json'],
+])('HTTP route %s: Accept header allows only %s: answers 406', async (path, accept) => {
+  const { detail } = expectProblem(
+    await send(system.httpUrl, path, { headers: { accept } }),
+    406,
+    'not_acceptable',
+  );
+  expect(detail).toMatch(/^This route serves \S+\/\S+/);
 });

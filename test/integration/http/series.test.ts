@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { bucketOf, DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.ts';
-import { difference, seriesOf, WIDTHS, widthOf } from '../../support/history/brute-force.ts';
+import { DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.ts';
+import { difference, seriesOf, widthOf } from '../../support/history/brute-force.ts';
 import type { Fate, Sample } from '../../support/history/index.ts';
 import { expectProblem, send } from '../../support/http/index.ts';
 import { useHistorySystem } from '../../support/system/history.ts';
@@ -73,19 +73,6 @@ describe('Series: hours in every stored form', () => {
     samples = await lay('mixed', hours);
   });
 
-  test.each(WIDTHS.filter((width) => width <= 60 * DAY_MS))(
-    'GET series: bins of %i ms: points equal those of a plain loop',
-    async (width) => {
-      // The range is so long that no smaller width fits. It begins and ends within a bin and an hour.
-      const length = Math.min(1500 * width, 335 * DAY_MS);
-      const from = BEGIN + 17 * 60_000 + 11;
-      const range = { from, to: from + length + 13 };
-      const points = Math.floor((range.to - 1) / width) - Math.floor(range.from / width) + 1;
-      const answer = await expectBruteForce('mixed', samples, range, points);
-      expect(answer).toEqual({ width, source: width < HOUR_MS ? 'samples' : 'statistics' });
-    },
-  );
-
   test('GET series: random range and number of points: points equal those of a plain loop over all samples', async () => {
     const instant = fc.oneof(
       fc.constantFrom(...fates.map(([index]) => BEGIN + index * HOUR_MS)),
@@ -111,27 +98,10 @@ describe('Series: hours in every stored form', () => {
   });
 });
 
-describe('Series: ranges', () => {
-  const hour = bucketOf(BEGIN + 8150 * HOUR_MS);
-  let samples: Sample[];
-  beforeAll(async () => {
-    samples = await lay('plain', [{ hour, fate: 'packed', samples: scattered(hour, 40, 3) }]);
-  });
-
-  test('GET series: a thousand years, or no range: every sample is counted, in bins of a day', async () => {
-    for (const query of ['', 'from=1526-01-01&to=2526-01-01']) {
-      const { points, step_ms } = await world.system.get(path('plain', query));
-      expect(step_ms).toBe(DAY_MS);
-      const count = points.reduce((sum: number, point: { count: number }) => sum + point.count, 0);
-      expect(count).toBe(samples.length);
-    }
-  });
-
-  test('GET series: sensor without samples has no points; unknown sensor answers 404', async () => {
-    await world.device.birth('newborn', { sensors: [{ sensor_id: 's' }] });
-    expect((await world.system.get(path('newborn', ''))).points).toEqual([]);
-    expectProblem(await send(world.system.httpUrl, `/api/v1${path('nobody', '')}`), 404, 'not_found');
-  });
+test('GET series: sensor without samples has no points; unknown sensor answers 404', async () => {
+  await world.device.birth('newborn', { sensors: [{ sensor_id: 's' }] });
+  expect((await world.system.get(path('newborn', ''))).points).toEqual([]);
+  expectProblem(await send(world.system.httpUrl, `/api/v1${path('nobody', '')}`), 404, 'not_found');
 });
 
 /** @param hour epoch ms @returns irregular, of both signs, in order of time, with the first and the last instant of the hour */

@@ -123,11 +123,6 @@ test('Event stream: stats event: sent repeatedly, with rates, latencies and the 
   }
 });
 
-test('Event stream: HEAD request: answers 200 and ends', async () => {
-  const answer = await send(system.httpUrl, '/api/v1/stream', { method: 'HEAD' });
-  expect(answer).toMatchObject({ status: 200, text: '' });
-});
-
 test.each([
   ['more than 2,000 devices', `?${'device=a&'.repeat(2001)}`, 'bad_parameter'],
   ['a sensor without its device', '?sensor=pulse', 'bad_parameter'],

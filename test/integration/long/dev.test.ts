@@ -1,10 +1,6 @@
 import { existsSync } from 'node:fs';
-import { readdir, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import { emptyDataDir } from '../../../common/data-dir.ts';
-import { listening } from '../../support/http/listening.ts';
 import {
   cloneWorkTree,
   type DevProcess,
@@ -18,9 +14,6 @@ import { processTree, untilGone } from '../../support/processes/index.ts';
 const FIRST_RUN_MS = 1_200_000;
 /** The part of the first run until the first values are stored. */
 const FIRST_START_MS = 400_000;
-const RUN_MS = 400_000;
-/** Exit code of `port_taken`. */
-const PORT_TAKEN = 71;
 
 let clone: Awaited<ReturnType<typeof cloneWorkTree>>;
 let ports: Awaited<ReturnType<typeof freePorts>>;
@@ -106,68 +99,4 @@ test(
     expect(await untilGone(again)).toEqual([]);
   },
   FIRST_RUN_MS,
-);
-
-/** @param pid of a run */
-const simulators = async (pid: number): Promise<number[]> =>
-  (await processTree(pid)).flatMap((entry) =>
-    entry.command.includes('simulator/index.ts') ? [entry.pid] : [],
-  );
-
-test(
-  'npm run dev: simulator is killed: it restarts; npm run dev itself is killed: no process remains',
-  async () => {
-    const began = Date.now();
-    const run = dev(['--devices', '2']);
-    await run.until(() => measured(began));
-    const [killed = 0] = await simulators(run.pid);
-    process.kill(killed, 'SIGKILL');
-    await run.until(async () => (await simulators(run.pid)).some((pid) => pid !== killed));
-    expect(run.output()).toContain('The simulator was ended by SIGKILL. Everything else continues');
-    expect(await latest()).not.toBeNull();
-
-    const tree = await processTree(run.pid);
-    const self = tree.filter(({ command }) =>
-      /^\S*\/node --import \S+ infra\/dev\/index\.[jt]s/.test(command),
-    );
-    expect(self.length).toBe(1);
-    process.kill(Number(self[0]?.pid), 'SIGKILL');
-    expect(await untilGone(tree)).toEqual([]);
-  },
-  RUN_MS,
-);
-
-test.each(['HTTP_PORT', 'MQTT_PORT', 'CQL_LOCAL_PORT'])(
-  'npm run dev: port of %s is in use: the output names the setting to change, and no process remains',
-  async (setting) => {
-    const server = createServer();
-    const port = await listening(server);
-    try {
-      const run = dev([], { ...ports, [setting]: String(port) });
-      const tree = await run.until(async () => {
-        const found = await processTree(run.pid);
-        return found.length > 0 && found;
-      });
-      expect(await run.exited).toBe(PORT_TAKEN);
-      expect(run.output()).toContain(setting);
-      expect(run.output()).toContain(`127.0.0.1:${port}`);
-      expect(await untilGone(tree)).toEqual([]);
-    } finally {
-      server.close();
-    }
-  },
-  RUN_MS,
-);
-
-test(
-  'npm run dev --fresh: tests used the data directory before the first start: it is marked as own, and can be emptied',
-  async () => {
-    const dataDir = join(clone.folder, '.data');
-    await rm(dataDir, { recursive: true, force: true });
-    const { stdout } = await runNextToDev(clone.folder, 'test:unit', ['--listTests', 'test/unit/common']);
-    expect(stdout).toContain('test/unit/common');
-    expect(await readdir(dataDir)).toContain('.millrace');
-    await emptyDataDir(dataDir, []);
-  },
-  RUN_MS,
 );

@@ -4,8 +4,7 @@ import mqtt from 'mqtt';
 import { SENT_REQUESTS } from '../../../api/store/driver-policies.ts';
 import { useCleanUps } from '../../support/clean-ups.ts';
 import { startCqlWire } from '../../support/database/cql-wire.ts';
-import { sharedContactPoint, startTestEngine } from '../../support/database/engine.ts';
-import { readMetric } from '../../support/metrics.ts';
+import { sharedContactPoint } from '../../support/database/engine.ts';
 import { recordOf, type SentRecord } from '../../support/query-rules/record.ts';
 import { violations } from '../../support/query-rules/rules.ts';
 import { startTestSystem } from '../../support/system/index.ts';
@@ -142,32 +141,6 @@ test('Query rules: every kind of database request runs: neither the driver nor t
   );
 });
 
-test('Query rules: every kind of database request runs: Cassandra counts no unprepared statement, and at most ten partitions a batch', async () => {
-  const engine = await startTestEngine();
-  afterwards(() => engine.dispose());
-  const started = await startSystem(engine.contactPoint);
-  const database = await started.system.openDatabase();
-  afterwards(() => database.shutdown());
-  const count = async (column: string, table: string, name: string) => {
-    const cql = `SELECT ${column} FROM system_views.${table} WHERE name = ?`;
-    return Number((await database.execute(cql, [name])).first()?.[column]);
-  };
-  const executed = async () => ({
-    unprepared: await count('value', 'cql_metrics', 'regular_statements_executed'),
-    prepared: await count('value', 'cql_metrics', 'prepared_statements_executed'),
-  });
-
-  const before = await executed();
-  await exercise(started);
-  const after = await executed();
-
-  expect(before.unprepared).toBeGreaterThan(0);
-  expect(after.unprepared - before.unprepared).toBe(0);
-  expect(after.prepared - before.prepared).toBeGreaterThan(20);
-  expect(await count('max', 'batch_metrics', 'partitions_per_unlogged_batch')).toBeLessThanOrEqual(10);
-  expect(await count('max', 'batch_metrics', 'partitions_per_logged_batch')).toBe(0);
-}, 400_000);
-
 test('Database connections: the process stops: every connection is closed', async () => {
   const wire = await startCqlWire(sharedContactPoint());
   afterwards(() => wire.stop());
@@ -176,32 +149,3 @@ test('Database connections: the process stops: every connection is closed', asyn
   await system.halt();
   await until(() => wire.connections() === 0);
 });
-
-test('Cassandra: killed under load and started again: no permit for a request is lost, and /readyz answers 200 again', async () => {
-  const engine = await startTestEngine({ profile: 'fast' });
-  afterwards(() => engine.dispose());
-  const { system, publish } = await startSystem(engine.contactPoint);
-  const metric = (name: string) => readMetric(system, name);
-  const now = Date.now();
-  await publish('d', 'measurements', { sensor_id: 's', ts: now, value: 0 });
-  const load = Array.from({ length: 1000 }, (_, i) =>
-    publish(`d${i % 50}`, 'measurements', { sensor_id: 's', ts: now + i, value: i }),
-  );
-  await until(async () => (await metric('iot_ingest_in_flight')) > 0);
-  await engine.kill();
-  await until(async () => (await metric('iot_ingest_retries_total')) > 100);
-  await until(async () => (await fetch(`${system.httpUrl}/readyz`)).status === 503);
-  const startAgain = () =>
-    engine.start().then(
-      () => true,
-      () => false,
-    );
-  // After a kill the supervisor of the engine needs a moment to release the directory.
-  await until(startAgain, { withinMs: 120_000 });
-  // With the default of the driver, its pause between two attempts would have grown to minutes by then.
-  const isReady = async () => (await fetch(`${system.httpUrl}/readyz`).catch(() => null))?.status === 200;
-  await until(isReady, { withinMs: 60_000 });
-  await Promise.all(load);
-  await until(async () => (await metric('iot_ingest_in_flight')) === 0);
-  expect(await metric('iot_ingest_unsettled_bytes')).toBe(0);
-}, 400_000);

@@ -88,10 +88,3 @@ test('Simulator: process is killed: the last will of each device has the session
     expect(payload.session).toBe(birth?.payload.session);
   }
 });
-
-test('Simulator: the parent process disconnects: the simulator ends', async () => {
-  const simulator = simulate(['--devices', '1']);
-  await context.collector.until(() => context.collector.of('measurements').length >= 1);
-  simulator.child.disconnect();
-  expect((await simulator.ended).code).toBe(0);
-});

@@ -29,14 +29,14 @@ export async function firstFaults(faultsOf: FaultsOf, mistake: Mistake, maxRuns:
   throw new Error(`none of ${maxRuns} simulations shows it (again: --seed=${jest.getSeed()})`);
 }
 
-/** Runs simulations in memory, about ten each second. */
-export function useMemorySimulations(): FaultsOf {
+/** Runs simulations in memory, about ten each second. @param corrections in each of them */
+export function useMemorySimulations(corrections: number = 0): FaultsOf {
   let createInstallation: Awaited<ReturnType<typeof prepareMemoryInstallations>>;
   beforeAll(async () => {
     createInstallation = await prepareMemoryInstallations();
   });
   return seeded(async (seed, mistake) =>
-    simulate({ installation: await createInstallation(), seed, mistake }),
+    simulate({ installation: await createInstallation(), seed, mistake, corrections }),
   );
 }
 

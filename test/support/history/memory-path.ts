@@ -2,6 +2,7 @@ import { beforeEach } from '@jest/globals';
 import pino from 'pino';
 import { createReading } from '../../../api/history/reading/index.ts';
 import { createLateWriter, LateArrivalNotes, LateDayNotes } from '../../../api/ingest/late-samples.ts';
+import { RevisionWriter } from '../../../api/ingest/revisions.ts';
 import { SampleWriter } from '../../../api/ingest/sample-writer.ts';
 import { type Store, stampOf } from '../../../api/store/index.ts';
 import { Retry } from '../../../api/store/sending/retry.ts';
@@ -12,7 +13,7 @@ import {
   identifySensor,
   type SensorIdentity,
 } from '../../../schema/ids.ts';
-import { mergeSeries } from '../../../schema/packed/series.ts';
+import { mergeSeries, type Span } from '../../../schema/packed/series.ts';
 import { HOUR_MS } from '../../../schema/rules.ts';
 import { createMemoryStore } from '../memory-store/index.ts';
 import { createTestPacker } from './packing.ts';
@@ -68,6 +69,24 @@ export async function createMemoryPath() {
   }
   const writer = createWriter();
 
+  const guard = { now: () => clock.now };
+  let beforeRows: (() => Promise<void>) | undefined;
+  const { writeSamples } = store.write.history;
+  const revisions = new RevisionWriter({
+    store: {
+      ...store.write.history,
+      async writeSamples(...rows) {
+        await beforeRows?.();
+        beforeRows = undefined;
+        return writeSamples(...rows);
+      },
+    },
+    retry,
+    clock: guard,
+    days: new LateDayNotes({ store: store.write.lateDays, retry, clock: guard }),
+    lateDays: store.write.lateDays,
+  });
+
   async function register(name: string, sensorName: string) {
     const { device: bytes, sensor, group } = keyOf(name, sensorName);
     await store.write.registry.writeDevice({ group, bytes }, { name, registeredAt: 1 }, stampOf(1));
@@ -113,6 +132,30 @@ export async function createMemoryPath() {
       await used.write(device, [{ ...series, times, values }]);
     },
 
+    /** Corrects samples of `HOUR`. @param correction `beforeRows`: runs when the first row is about to be written @returns the revision */
+    async correct(
+      name: string,
+      correction: {
+        samples?: Sample[];
+        spans?: Span[];
+        undoes?: number;
+        beforeRows?: () => Promise<void>;
+      },
+    ): Promise<number> {
+      beforeRows = correction.beforeRows;
+      const { device, sensor, group } = keyOf(name);
+      const samples = correction.samples ?? [];
+      const hour = {
+        hour: HOUR,
+        spans: correction.spans ?? [],
+        samples: { times: samples.map(({ ts }) => ts), values: samples.map(({ value }) => value) },
+        ...(correction.undoes === undefined ? {} : { undoes: correction.undoes }),
+      };
+      const at = await revisions.next();
+      await revisions.write({ bytes: device, group }, at, [{ sensor, hours: [hour] }]);
+      return at;
+    },
+
     /** Writes a row of `message` that no process can read. @param name of a device @param hour epoch ms @param ts epoch ms, of the row */
     writeBrokenRow: (name: string, hour: number, ts: number = hour) =>
       database.execute(
@@ -137,6 +180,15 @@ export async function createMemoryPath() {
       const range = { from: hour, to: hour + HOUR_MS };
       const page = await createReading(store).page(keyOf(name), range, { order: 'asc', limit: 10_000 });
       return page.times.map((ts, index) => ({ ts, value: Number(page.values[index]) }));
+    },
+
+    /** The hours from `hour` to before the next one that may have samples, by the statistics. @param hour epoch ms */
+    async hoursOf(name: string, hour: number) {
+      const range = { from: hour, to: hour + HOUR_MS };
+      const found = [];
+      for await (const hours of createReading(store).hours(keyOf(name), range, 'asc', HOUR_MS))
+        found.push(...hours);
+      return found;
     },
 
     /** Counts the samples in the points of an hour. @param hour epoch ms */

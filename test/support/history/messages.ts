@@ -5,11 +5,11 @@ import type { Sample } from './samples.ts';
 import type { SimulatedDevice, SimulatedInstallation } from './simulated-installation.ts';
 
 /** Hours of measurements, some of them before packing begins. */
-const HOURS_BEFORE = 1;
+export const HOURS_BEFORE = 1;
 export const HOURS = 6;
 
 /** Instants of measurements in an hour: few, so that messages overlap. */
-const INSTANTS = 30;
+export const INSTANTS = 30;
 
 const MINUTE_MS = 60_000;
 
@@ -60,7 +60,7 @@ function samplesOf(random: Random, hour: number) {
  * Draws an arrival: on time, within a minute or some minutes of the closing, hours late, or days late.
  * @param hour epoch ms
  */
-function arrivalOf(random: Random, hour: number) {
+export function arrivalOf(random: Random, hour: number) {
   const end = hour + HOUR_MS;
   const closing = end + HOUR_MS;
   const luck = random.uniform();

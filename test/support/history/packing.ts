@@ -1,7 +1,7 @@
 import pino from 'pino';
 import type { Leases } from '../../../api/background/index.ts';
 import { Steps } from '../../../api/background/steps.ts';
-import { Behind } from '../../../api/history/packing/index.ts';
+import { Behind, type OnPacked } from '../../../api/history/packing/index.ts';
 import { createPacker } from '../../../api/history/packing/packer.ts';
 import type { Store } from '../../../api/store/index.ts';
 import { Retry } from '../../../api/store/sending/retry.ts';
@@ -20,6 +20,7 @@ export function createTestPacker({
   groups,
   clock,
   leases = ALONE,
+  listeners,
 }: {
   store: Pick<Store, 'packing' | 'packProgress'>;
   groups: number;
@@ -27,6 +28,8 @@ export function createTestPacker({
   clock: () => number;
   /** default: no other packer */
   leases?: Leases;
+  /** default: nobody listens */
+  listeners?: OnPacked[];
 }) {
   const logger = pino({ level: process.env['TEST_LOG'] ?? 'silent' });
   const behind = new Behind({ clock, batchDays: 30, logger });
@@ -41,6 +44,7 @@ export function createTestPacker({
     steps,
     leases,
     behind,
+    ...(listeners && { listeners }),
     observer: {
       onPacked(samples) {
         counts.hours++;

@@ -16,8 +16,8 @@ const INGEST_TABLES = ['history', 'lateDays', 'lateArrivals', 'registry'] as con
 /** Functions that only compute. */
 const SYNCHRONOUS = new Set(['sensorWrites']);
 
-/** Functions that write. A process may die after one of these. */
-const WRITES = /\.(commit|write)/;
+/** Functions that write or delete. A process may die after one of these. */
+const WRITES = /\.(commit|write|remove)/;
 
 /**
  * Wraps the store for one process: each request waits before it is sent and before its answer arrives, and the process may

@@ -3,7 +3,7 @@ import { createReading, type Reading } from '../../../api/history/reading/index.
 import type { Store } from '../../../api/store/index.ts';
 import { HOUR_MS } from '../../../schema/rules.ts';
 import type { Random } from '../../../simulator/random.ts';
-import { faultsOf, type Known, seriesFaultsOf } from './samples.ts';
+import { faultsOf, type Instants, type Known, seriesFaultsOf } from './samples.ts';
 import type { SimulatedDevice, SimulatedInstallation, SimulatedSensor } from './simulated-installation.ts';
 
 type KnownBoth = { acknowledged: Known; sent: Known };
@@ -20,7 +20,7 @@ type Way = (
   sensor: Sensor,
   range: Range,
   random: Random,
-  known: () => { acknowledged: Map<number, number[]>; sent: Map<number, number[]> },
+  known: () => { acknowledged: Instants; sent: Instants },
 ) => Promise<string[]>;
 
 async function pages(
@@ -28,7 +28,7 @@ async function pages(
   sensor: Sensor,
   range: Range,
   random: Random,
-  known: () => { acknowledged: Map<number, number[]>; sent: Map<number, number[]> },
+  known: () => { acknowledged: Instants; sent: Instants },
 ) {
   const order = random.uniform() < 0.5 ? 'asc' : 'desc';
   const limit = random.uniform() < 0.5 ? 5 : 1000;
@@ -41,7 +41,7 @@ async function whole(
   sensor: Sensor,
   range: Range,
   _random: Random,
-  known: () => { acknowledged: Map<number, number[]>; sent: Map<number, number[]> },
+  known: () => { acknowledged: Instants; sent: Instants },
 ) {
   return faultsOf(await readWhole(reading, sensor, range), known()).map(by('export'));
 }
@@ -51,7 +51,7 @@ async function series(
   sensor: Sensor,
   range: Range,
   random: Random,
-  known: () => { acknowledged: Map<number, number[]>; sent: Map<number, number[]> },
+  known: () => { acknowledged: Instants; sent: Instants },
 ) {
   const points = random.shuffled([3, 6, 100])[0] as number;
   const shape = await reading.series(sensor, range, { points, newest: range.to });

@@ -4,11 +4,17 @@ import { greaterValue } from '../../../schema/packed/series.ts';
 /** `ts` in epoch ms */
 export type Sample = { ts: number; value: number };
 
-/** Collects the samples of a test: by sensor and instant, every value that was sent for it. */
-export function createKnown() {
-  const sensors: Map<string, Map<number, number[]>> = new Map();
+/** What a message or a correction gives an instant. `revision` 0: a message; `value` null: a correction removes the sample. */
+type Version = { revision: number; value: number | null };
 
-  const instantsOf = (sensor: string) => {
+/** By instant in epoch ms, every version that was sent for it. */
+export type Instants = Map<number, Version[]>;
+
+/** Collects the versions of a test by sensor. */
+export function createKnown() {
+  const sensors: Map<string, Instants> = new Map();
+
+  const instantsOf = (sensor: string): Instants => {
     const instants = sensors.get(sensor) ?? new Map();
     sensors.set(sensor, instants);
     return instants;
@@ -17,80 +23,90 @@ export function createKnown() {
   return {
     instantsOf,
 
-    add(sensor: string, samples: Sample[]) {
+    add(sensor: string, samples: Array<{ ts: number; value: number | null }>, revision: number = 0) {
       const instants = instantsOf(sensor);
-      for (const { ts, value } of samples) {
-        const values = instants.get(ts);
-        if (!values) instants.set(ts, [value]);
-        else if (!values.includes(value)) values.push(value);
-      }
+      for (const { ts, value } of samples)
+        instants.set(ts, [...(instants.get(ts) ?? []), { revision, value }]);
     },
 
     /** @returns a copy of the current state */
-    copy: (sensor: string): Map<number, number[]> =>
-      new Map([...instantsOf(sensor)].map(([ts, values]) => [ts, [...values]])),
+    copy: (sensor: string): Instants =>
+      new Map([...instantsOf(sensor)].map(([ts, versions]) => [ts, [...versions]])),
   };
 }
 
 export type Known = ReturnType<typeof createKnown>;
 
-/** @param values of one instant */
-export const greatest = (values: number[]) => values.reduce(greaterValue);
+function newerOf(a: Version, b: Version): Version {
+  if (a.revision !== b.revision) return a.revision > b.revision ? a : b;
+  if (a.value === null || b.value === null) return a.value === null ? b : a;
+  return greaterValue(a.value, b.value) === a.value ? a : b;
+}
+
+/** The values that a reader may see; null: no sample. Acknowledged versions may be replaced only by newer ones. */
+function allowedOf(acknowledged: Version[], sent: Version[]): Array<number | null> {
+  if (acknowledged.length === 0) return [null, ...sent.map(({ value }) => value)];
+  const least = acknowledged.reduce(newerOf);
+  const newer = sent.filter((version) => newerOf(least, version) === version);
+  return [least, ...newer].map(({ value }) => value);
+}
+
+type Both = { acknowledged: Instants; sent: Instants };
+
+/** @returns by instant of all that were sent, what a reader may see */
+const allAllowed = ({ acknowledged, sent }: Both): Array<[ts: number, allowed: Array<number | null>]> =>
+  [...sent]
+    .sort(([a], [b]) => a - b)
+    .map(([ts, versions]) => [ts, allowedOf(acknowledged.get(ts) ?? [], versions)]);
 
 /**
  * Checks a reading of raw samples. It must contain all samples acknowledged before it began, and only samples that
  * were sent.
  * @param got in order of time
  */
-export function faultsOf(
-  got: Sample[],
-  { acknowledged, sent }: { acknowledged: Map<number, number[]>; sent: Map<number, number[]> },
-): string[] {
+export function faultsOf(got: Sample[], known: Both): string[] {
   const faults = [];
   const values = new Map(got.map(({ ts, value }) => [ts, value]));
   if (got.some(({ ts }, i) => i > 0 && ts <= Number(got[i - 1]?.ts))) faults.push('not in order');
-  for (const [ts, acked] of acknowledged) {
-    const value = values.get(ts);
-    if (value === undefined) faults.push(`missing ${ts}`);
-    else if (greatest([...acked, value]) !== value) faults.push(`another value at ${ts}`);
+  for (const [ts, allowed] of allAllowed(known)) {
+    const value = values.get(ts) ?? null;
+    if (!allowed.includes(value)) faults.push(`${value === null ? 'missing' : 'another value at'} ${ts}`);
   }
-  for (const [ts, value] of values) {
-    if (!sent.get(ts)?.includes(value)) faults.push(`extra ${ts}`);
-  }
+  for (const ts of values.keys()) if (!known.sent.has(ts)) faults.push(`extra ${ts}`);
   return faults;
 }
 
 /** Checks a series. If all samples of a bin are acknowledged, only one answer is correct. */
-export function seriesFaultsOf(
-  { points, width }: Shape,
-  { acknowledged, sent }: { acknowledged: Map<number, number[]>; sent: Map<number, number[]> },
-): string[] {
+export function seriesFaultsOf({ points, width }: Shape, known: Both): string[] {
   const faults = [];
-  const must = binned(acknowledged, width);
-  const may = binned(sent, width);
+  const bins = binned(known, width);
   const got = new Map(points.map((point) => [point.ts, point]));
-  for (const ts of must.keys()) if (!got.has(ts)) faults.push(`no point at ${ts}`);
-  for (const [ts, point] of got) {
-    const all = may.get(ts) ?? [];
-    const acked = must.get(ts) ?? [];
-    if (point.count < acked.length || point.count > all.length) {
-      faults.push(`count ${point.count} at ${ts}, of ${acked.length} to ${all.length}`);
-    } else if (acked.length === all.length && acked.every((value, i) => Object.is(value, all[i]))) {
-      const sum = acked.reduce((total, value) => total + value, 0);
-      const exact = { min: Math.min(...acked), max: Math.max(...acked), avg: sum / acked.length };
-      const near = Math.abs(Number(point.avg) - exact.avg) < 1e-9 * Math.max(...acked.map(Math.abs), 1e-300);
-      if (point.min !== exact.min || point.max !== exact.max || !near) faults.push(`values at ${ts}`);
+  for (const ts of got.keys()) if (!bins.has(ts)) faults.push(`a point at ${ts}`);
+  for (const [ts, instants] of bins) {
+    const point = got.get(ts);
+    const least = instants.filter((allowed) => !allowed.includes(null)).length;
+    const most = instants.filter((allowed) => allowed.some((value) => value !== null)).length;
+    const count = point?.count ?? 0;
+    if (count < least || count > most) faults.push(`count ${count} at ${ts}, of ${least} to ${most}`);
+    else if (point && instants.every((allowed) => new Set(allowed).size === 1)) {
+      const values = instants.flatMap(([value]) => value ?? []);
+      const avg = values.reduce((total, value) => total + value, 0) / values.length;
+      const [min, max] = [Math.min(...values), Math.max(...values)];
+      const near = Math.abs(Number(point.avg) - avg) < 1e-9 * Math.max(...values.map(Math.abs), 1e-300);
+      if (point.min !== min || point.max !== max || !near) faults.push(`values at ${ts}`);
     }
   }
   return faults;
 }
 
-/** @param width ms @returns values in order of time, by bin */
-function binned(instants: Map<number, number[]>, width: number): Map<number, number[]> {
-  const bins: Map<number, number[]> = new Map();
-  for (const [ts, values] of [...instants].sort(([a], [b]) => a - b)) {
+/** @param width ms @returns what a reader may see at each instant, by bin */
+function binned(known: Both, width: number): Map<number, Array<Array<number | null>>> {
+  const bins: Map<number, Array<Array<number | null>>> = new Map();
+  for (const [ts, allowed] of allAllowed(known)) {
     const bin = Math.floor(ts / width) * width;
-    bins.set(bin, [...(bins.get(bin) ?? []), greatest(values)]);
+    const instants = bins.get(bin);
+    if (instants) instants.push(allowed);
+    else bins.set(bin, [allowed]);
   }
   return bins;
 }

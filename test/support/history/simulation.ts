@@ -5,11 +5,13 @@ import {
   LateDayNotes,
   type LateWriter,
 } from '../../../api/ingest/late-samples.ts';
+import { RevisionWriter } from '../../../api/ingest/revisions.ts';
 import { SampleWriter } from '../../../api/ingest/sample-writer.ts';
 import type { Store } from '../../../api/store/index.ts';
 import { Retry } from '../../../api/store/sending/retry.ts';
 import { closingOf, DAY_MS, HOUR_MS, MOST_CLOCK_DIFFERENCE_MS } from '../../../schema/rules.ts';
 import { createRandom } from '../../../simulator/random.ts';
+import { makeCorrection, type SentCorrection } from './corrections.ts';
 import { HOURS, makeMessage, type SentMessage } from './messages.ts';
 import { createTestPacker } from './packing.ts';
 import { storeOfProcess } from './process-store.ts';
@@ -27,6 +29,9 @@ const nothing = () => {};
 /** Duration of a simulation, in ms. By then batches have expired, all second passes have ended, and all samples are read again. */
 const DURATION_MS = 4.5 * DAY_MS;
 
+/** By then packers have deleted the samples that corrections hide. */
+const CORRECTED_DURATION_MS = 15 * DAY_MS;
+
 const PROCESSES = 4;
 const MESSAGES = 40;
 const READERS = 40;
@@ -41,6 +46,7 @@ const REQUESTS = [
   'packing.blockPage',
   'packing.historyHour',
   'packing.writeSamples',
+  'packing.removeSamples',
   'packing.writeStatistics',
   'packing.readStatistics',
   'packProgress.read',
@@ -72,12 +78,16 @@ export async function simulate({
   installation,
   seed,
   mistake = {},
+  corrections = 0,
 }: {
   installation: SimulatedInstallation;
   seed: number;
   mistake?: Mistake;
+  /** number of corrections, some of which are repeated */
+  corrections?: number;
 }): Promise<string[]> {
   const { store } = installation;
+  const durationMs = corrections > 0 ? CORRECTED_DURATION_MS : DURATION_MS;
   const random = createRandom(seed, 'history');
   const time = createVirtualTime(installation.installedAt, installation.setClock);
   const known = { acknowledged: createKnown(), sent: createKnown() };
@@ -133,6 +143,26 @@ export async function simulate({
     for (const { key, samples } of series) known.acknowledged.add(key, samples);
   }
 
+  async function correct(correction: SentCorrection, tries: number) {
+    // A client without an answer sends it again, and gets a newer revision.
+    if (tries > 1) time.at(time.now + random.between(0, 3 * HOUR_MS), () => correct(correction, tries - 1));
+    const { store: plain, clock } = createProcess('ingest', anySkew(), diesSometimes());
+    const used = mistake.ingestStore?.(plain, clock) ?? plain;
+    const days = new LateDayNotes({ store: used.write.lateDays, retry, clock });
+    const writer = new RevisionWriter({
+      store: used.write.history,
+      retry,
+      clock,
+      days,
+      lateDays: used.write.lateDays,
+    });
+    const { device, key, sensor, hours, versions } = correction;
+    const revision = await writer.next();
+    known.sent.add(key, versions, revision);
+    await writer.write(device, revision, [{ sensor, hours }]);
+    known.acknowledged.add(key, versions, revision);
+  }
+
   /** @param skew ms */
   async function pack(skew: number) {
     const { store: plain, clock } = createProcess('pack', skew, diesSometimes());
@@ -154,6 +184,10 @@ export async function simulate({
     const { message, at } = makeMessage(random, installation);
     time.at(at, () => deliver(message, chance(0.3) ? 3 : 1));
   }
+  for (let n = 0; n < corrections; n++) {
+    const { correction, at } = makeCorrection(random, installation);
+    time.at(at, () => correct(correction, chance(0.3) ? 2 : 1));
+  }
   for (let hour = installation.start; hour < installation.start + HOURS * HOUR_MS; hour += HOUR_MS) {
     // A packer begins when the hour closes by its own clock. Sometimes a second one begins meanwhile.
     const skew = anySkew();
@@ -163,7 +197,7 @@ export async function simulate({
   }
   for (let n = 0; n < LATE_PACKERS; n++) {
     const skew = anySkew();
-    time.at(installation.installedAt + random.between(0, DURATION_MS), () => pack(skew));
+    time.at(installation.installedAt + random.between(0, durationMs), () => pack(skew));
   }
   for (let n = 0; n < READERS; n++) {
     // Half of the readers read while hours close.
@@ -171,11 +205,14 @@ export async function simulate({
     const at =
       n % 2 === 0
         ? closingOf(hour) + random.between(0, 30 * MINUTE_MS)
-        : installation.installedAt + random.between(0, DURATION_MS);
+        : installation.installedAt + random.between(0, durationMs);
     time.at(at, read);
   }
+  if (corrections > 0)
+    for (let hours = 0; hours < durationMs / HOUR_MS; hours += 12)
+      time.at(installation.installedAt + hours * HOUR_MS, () => pack(anySkew()));
   const readers = createReaders({ store, random, installation, known });
-  for (let elapsed = DURATION_MS / 3; elapsed <= DURATION_MS; elapsed += DURATION_MS / 3) {
+  for (let elapsed = durationMs / 3; elapsed <= durationMs; elapsed += durationMs / 3) {
     await time.run(installation.installedAt + elapsed);
     await time.real(() => installation.expire(time.now));
     note(await readers.readAll());

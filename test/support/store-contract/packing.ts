@@ -94,8 +94,17 @@ export function describePacking(subject: () => ContractSubject) {
       const days = Array.from({ length: 300 }, (_, i) => ({ device, day: i * DAY_MS }));
       for (let times = 0; times < 2; times++) await store.write.lateDays.write(group, HOUR, days);
       const found = await allOf((after) => store.packing.lateDayPage(group, HOUR, after));
-      expect(found).toEqual(days);
+      expect(found).toEqual(days.map((day) => ({ ...day, corrected: false })));
       expect((await store.packing.lateDayPage(group, HOUR + HOUR_MS)).items).toEqual([]);
+    });
+
+    test('Store: a day with late samples was also corrected: it is recorded once, as corrected', async () => {
+      const group = newGroup();
+      const day = { device: newId(), day: DAY_MS };
+      await store.write.lateDays.writeCorrected(group, HOUR, [day]);
+      await store.write.lateDays.write(group, HOUR, [day]);
+      const { items } = await store.packing.lateDayPage(group, HOUR);
+      expect(items).toEqual([{ ...day, corrected: true }]);
     });
   });
 

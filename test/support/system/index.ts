@@ -65,8 +65,15 @@ export async function startTestSystem(
     clock,
     // A clock that the test sets is correct by definition.
     clockDifference: clock && (async () => 0),
-    // Automatic packing and learning would interfere with tests. A test enables them if it needs them.
-    periods: { ...PERIODS_MS, pack: NEVER_MS, learn: NEVER_MS, stream: NEVER_MS, ...periods },
+    // Automatic packing, learning and roll-ups would interfere with tests. A test enables them if it needs them.
+    periods: {
+      ...PERIODS_MS,
+      pack: NEVER_MS,
+      learn: NEVER_MS,
+      stream: NEVER_MS,
+      rollUps: NEVER_MS,
+      ...periods,
+    },
     wrongTokens,
     openStore,
     openSource,

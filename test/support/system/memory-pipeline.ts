@@ -2,7 +2,7 @@ import type { Client } from 'cassandra-driver';
 import pino from 'pino';
 import { openDatabase } from '../../../api/database.ts';
 import { ingestSlots } from '../../../api/features/index.ts';
-import { createReading } from '../../../api/history/reading/index.ts';
+import { createFindNewest, createReading } from '../../../api/history/reading/index.ts';
 import { PayloadMemory } from '../../../api/ingest/admission/byte-budget.ts';
 import { createIngest, type Publish } from '../../../api/ingest/index.ts';
 import type { Message, Send } from '../../../api/ingest/pipeline.ts';
@@ -134,6 +134,7 @@ export async function startMemoryPipeline(
 
   return {
     ...pipeline,
+    corrections: ingest.corrections(createFindNewest(reading, context)),
     metrics: context.metrics,
     accept,
     keyOf,

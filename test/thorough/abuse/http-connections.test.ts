@@ -87,14 +87,6 @@ test.each([
   expect(client.received()).toMatch(/^HTTP\/1\.1 408 [\s\S]*"too_slow"/);
 });
 
-test('HTTP request: answered before its body has arrived: the rest of the body has the same time limit', async () => {
-  const { port } = await startServer({ requestMs: 300 });
-  const client = await tcpClients.open(port);
-  client.socket.write('POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\n');
-  await client.drip('x'.repeat(100_000), 5);
-  expect(client.received()).toContain('well');
-});
-
 test.each([
   ['requests', REQUEST],
   ['requests with an unknown expectation', `${REQUEST.slice(0, -2)}Expect: all\r\n\r\n`],
@@ -109,41 +101,6 @@ test.each([
     expect(requests.started).toBe(1);
   },
 );
-
-test('HTTP pipelining: a second request comes before the first answer: both requests are answered in order', async () => {
-  const { port, streams } = await startServer();
-  const client = await tcpClients.open(port);
-  client.socket.write(`GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n${REQUEST}`);
-  await until(() => streams.length === 1);
-  streams[0]?.end('first');
-  await until(() => client.received().includes('well'));
-  expect(client.received()).toMatch(/first[\s\S]*well$/);
-  await ask(client, 2);
-});
-
-test('HTTP pipelining: a second answer begins after the first: the connection does not count as idle', async () => {
-  const { port, refused, streams } = await startServer({ bounds: { connections: 1000, pending: 20 } });
-  const client = await tcpClients.open(port);
-  client.socket.write('GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(2));
-  await until(() => streams.length === 1);
-  streams[0]?.end();
-  await until(() => streams.length === 2);
-  await tcpClients.flood(30, port);
-  await until(async () => (await refused('crowded')) === 10);
-  expect(client.closed()).toBe(false);
-});
-
-test('HTTP request: header Expect 100-continue: the server sends 100 Continue, and the connection stays usable', async () => {
-  const { port } = await startServer();
-  const client = await tcpClients.open(port);
-  client.socket.write(
-    'POST / HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n',
-  );
-  await until(() => client.received().startsWith('HTTP/1.1 100 Continue'));
-  client.socket.write('{}');
-  await until(() => client.received().endsWith('well'));
-  await ask(client, 2);
-});
 
 async function readNothing(port: number, from?: string) {
   const client = await tcpClients.open(port, from);

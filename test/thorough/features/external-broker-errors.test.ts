@@ -1,5 +1,4 @@
 import { expect, test } from '@jest/globals';
-import mqtt from 'mqtt';
 import { readDeadLetters } from '../../support/dead-letters.ts';
 import {
   publishValues,
@@ -8,12 +7,10 @@ import {
   writesSamples,
   zeroTo,
 } from '../../support/mqtt/external-broker.ts';
-import { startMosquitto } from '../../support/mqtt/mosquitto.ts';
-import { startMqttWire } from '../../support/mqtt/wire.ts';
 import { until } from '../../support/until.ts';
 
 // No message of a device may close the connection of ingest: the broker would deliver it again without end.
-const { afterwards, connectDevice, startCql, startSystem, startWire } = useExternalBroker();
+const { connectDevice, startCql, startSystem, startWire } = useExternalBroker();
 
 test('Subscriber: messages on unknown topics: not delivered; a message without a device id becomes a dead letter', async () => {
   const wire = await startWire();
@@ -57,37 +54,6 @@ test('Subscriber: retained measurements: stored when they are published, and not
   expect(wire.last().delivered).toHaveLength(1);
   expect(await storedValues(system, 'd')).toEqual([2, 3]);
   expect(wire.connections).toHaveLength(2);
-});
-
-/** Starts a broker with an ACL: a device may publish under its own name only, and ingest under iot/ only. */
-async function startBrokerWithAcl() {
-  const users = { ingest: 'i', pump: 'p' };
-  const acl = ['user ingest', 'topic readwrite iot/#', 'pattern write iot/v1/%u/#'];
-  const broker = await startMosquitto({ users, acl });
-  afterwards(() => broker.remove());
-  return { broker, settings: { MQTT_URL: broker.url, MQTT_USERNAME: 'ingest', MQTT_PASSWORD: 'i' } };
-}
-
-test('Subscriber: broker with an ACL: messages of a device for another device are refused, and its own are stored', async () => {
-  const { broker, settings } = await startBrokerWithAcl();
-  const wire = await startMqttWire(broker.url);
-  afterwards(() => wire.stop());
-  const system = await startSystem({ ...settings, MQTT_URL: wire.url, SPARKPLUG: 'false' });
-  const pump = await mqtt.connectAsync(broker.url, { username: 'pump', password: 'p', protocolVersion: 5 });
-  afterwards(() => pump.endAsync(true));
-  await expect(publishValues(pump, 'other', [1])).rejects.toThrow(/not authorized/i);
-  await publishValues(pump, 'pump', [2]);
-  await until(() => wire.last().acknowledged.length === 1);
-  expect(await storedValues(system, 'pump')).toEqual([2]);
-  expect(await storedValues(system, 'other')).toEqual([]);
-
-  for (let times = 0; times < 5; times++) {
-    const refused = mqtt.connectAsync(broker.url, { username: 'pump', password: 'wrong' });
-    await expect(refused).rejects.toThrow(/not authorized/i);
-  }
-  await publishValues(pump, 'pump', [3]);
-  await until(() => wire.last().acknowledged.length === 2);
-  expect(wire.connections).toHaveLength(1);
 });
 
 test('Readiness: messages wait too long for their commit: /readyz answers 503, although the database answers', async () => {

@@ -8,7 +8,7 @@ import {
 } from '../../support/mqtt/external-broker.ts';
 import { until } from '../../support/until.ts';
 
-const { broker, connectDevice, startCql, startSystem, startWire } = useExternalBroker();
+const { broker, connectDevice, startCql, startSystem } = useExternalBroker();
 
 test('Subscriber: a birth, a status and measurements: the API returns site, online, type and values', async () => {
   const system = await startSystem();
@@ -43,25 +43,4 @@ test('Subscriber: the broker restarts: unacknowledged and new messages are store
   // Devices publish only now. Mosquitto 2.0.11 keeps the session and its queue, but forgets that the subscription was shared.
   await publishValues(client, 'd', [4, 5]);
   await until(async () => (await storedValues(system, 'd')).length === 6);
-});
-
-test('Subscriber: retained status: sets online but not last_seen, and is not delivered again after a reconnect', async () => {
-  const wire = await startWire();
-  const client = await connectDevice();
-  const session = Date.now();
-  const status = JSON.stringify({ state: 'online', session });
-  const birth = JSON.stringify({ session, sensors: [{ sensor_id: 's' }] });
-  await client.publishAsync('iot/v1/d/birth', birth, { qos: 1, retain: true });
-  await client.publishAsync('iot/v1/d/status', status, { qos: 1, retain: true });
-  const system = await startSystem({ MQTT_URL: wire.url });
-  await until(async () => (await system.fetch('/devices/d')).status === 200);
-  await until(async () => (await system.get('/devices/d')).online);
-  expect((await system.get('/devices/d')).last_seen).toBe(null);
-  await until(() => wire.last().acknowledged.length === 2);
-  wire.cut();
-  await until(() => wire.connections.length === 2);
-  await publishValues(client, 'other', [0]);
-  await until(() => wire.last().acknowledged.length === 1);
-  expect(wire.last().delivered).toHaveLength(1);
-  expect((await system.get('/devices/d')).last_seen).toBe(null);
 });

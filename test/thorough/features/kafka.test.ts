@@ -1,10 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { Admin } from '@platformatic/kafka';
-import pino from 'pino';
-import { KafkaSender } from '../../../api/features/kafka/sender.ts';
 import { createStreamStore } from '../../../api/features/kafka/store.ts';
 import { topicName } from '../../../schema/kafka/index.ts';
-import { bucketOf, HOUR_MS } from '../../../schema/rules.ts';
+import { HOUR_MS } from '../../../schema/rules.ts';
 import { makeTopics, readTopic, startTestKafka } from '../../support/kafka/index.ts';
 import { readMetric } from '../../support/metrics.ts';
 import { startCommand } from '../../support/processes/api-process.ts';
@@ -112,20 +109,6 @@ test('Streaming to Kafka: a process ends after its commit: the samples are sent 
   expect(await streamed('kept')).toHaveLength(4);
 });
 
-test('Streaming to Kafka: a process ends after it stored late samples: the samples are sent when the present hour is complete', async () => {
-  const hour = newHour();
-  await send('late', samplesOf(hour, 2));
-  await closeHour(hour);
-  clock.now += 3 * HOUR_MS;
-  const noticed = bucketOf(clock.now);
-  await post(silent, 'late', samplesOf(hour, 3, 100));
-  await closeHour(noticed);
-  const found = await streamed('late');
-  expect(found.map(({ ts }) => ts).sort()).toEqual(
-    [...samplesOf(hour, 2), ...samplesOf(hour, 3, 100)].map(({ ts }) => ts),
-  );
-});
-
 test('Streaming to Kafka: Kafka is away: messages are still acknowledged, and all samples reach the topic afterwards', async () => {
   const hour = newHour();
   await kafka.kill();
@@ -151,19 +134,6 @@ test('Streaming to Kafka: an hour is complete: the watermark of each shard is th
       topics: { batches: end, events: end, 'dead-letters': end, alarms: end },
     });
   }
-});
-
-test('Streaming to Kafka: several values of a sensor: the compacted topic has the newest value', async () => {
-  const hour = newHour();
-  await send('newest', samplesOf(hour, 7));
-  const latest = await until(async () => {
-    const records = await readTopic(kafka.address, topicName(PREFIX, 'latest'));
-    return records
-      .map(({ key, value }) => ({ key, ...JSON.parse(String(value)) }))
-      .find(({ device }) => device === 'newest');
-  });
-  expect(latest).toMatchObject({ kind: 'latest', sensor: 's', ts: hour + 6000, value: 2.5 });
-  expect(latest.key).toBe(latest.sensor_id);
 });
 
 describe('npm run stream', () => {
@@ -196,43 +166,4 @@ describe('npm run stream', () => {
     // The heartbeat may be of the time when Kafka was away.
     expect(output).toMatch(/^Waiting in \S+: \d+ of 67108864 bytes, for \d+\.\d s/m);
   });
-
-  test('npm run stream: replay of a time range: exactly the samples of the range are sent to Kafka again', async () => {
-    const hour = newHour();
-    await send('replayed', samplesOf(hour, 3));
-    await untilStreamed('replayed', 3);
-    const before = (await streamed('replayed')).length;
-    const range = ['--from', new Date(hour).toISOString(), '--to', new Date(hour + HOUR_MS).toISOString()];
-    const { code, output } = await stream(PREFIX, 'replay', ...range);
-    expect(code === 0 ? '' : output).toBe('');
-    expect(output).toMatch(/^1 block sent again, and 0 events, dead letters and alarms, from /m);
-    expect(await streamed('replayed')).toHaveLength(before + 3);
-  });
-});
-
-test('KafkaSender: concurrent callers, one partition: the topic has each record once, in order', async () => {
-  const topic = 'callers-at-once';
-  const options = { clientId: 'callers', bootstrapBrokers: [kafka.address] };
-  const admin = new Admin(options);
-  await admin.createTopics({ topics: [topic], partitions: 1, replicas: 1 });
-  await admin.close();
-  const logger = pino({ level: 'silent' });
-  const sender = new KafkaSender({ options, logger, onSent: () => {}, onFailure: () => {} });
-  const values = Array.from({ length: 64 }, (_, caller) => [`${caller}.0`, `${caller}.1`, `${caller}.2`]);
-  const sent = await Promise.all(
-    values.map((texts) =>
-      sender.send(
-        texts.map((text) => ({
-          topic,
-          key: Buffer.from('k'),
-          value: Buffer.from(text),
-          headers: new Map(),
-        })),
-      ),
-    ),
-  );
-  await sender.stop();
-  expect(sent).toEqual(values.map(() => true));
-  const read = (await readTopic(kafka.address, topic)).map(({ value }) => String(value));
-  expect(read).toEqual(values.flat());
 });

@@ -108,27 +108,6 @@ test('Sparkplug host: another client publishes STATE offline: the host publishes
   expect(received.at(-1)?.timestamp).toBeGreaterThan(Number(born?.timestamp));
 });
 
-test('Sparkplug host: SPARKPLUG is false after a restart: the MQTT session receives no Sparkplug messages', async () => {
-  const before = await start({ MQTT_CLIENT_ID: 'host' });
-  before.signal('SIGTERM');
-  await before.ended;
-  const api = await start({ MQTT_CLIENT_ID: 'host', SPARKPLUG: 'false' });
-  const client = await connectClient();
-  const count = (result: string) => readMetric(api, `iot_ingest_messages_total{result="${result}"}`);
-  /** Waits for a birth. A connection keeps the order, so all earlier messages are settled. */
-  const settle = async (births: number) => {
-    await client.publishAsync('iot/v1/d/birth', '{"sensors":[]}', { qos: 1 });
-    await until(async () => (await count('settled')) === births);
-  };
-  await settle(1);
-  // Messages that the session still held, such as deaths, now have an unknown topic.
-  const dropped = await count('unknown_topic');
-  const node = await connectNode('edge-3');
-  await node.publish('NBIRTH', vector('nbirth'));
-  await settle(2);
-  expect(await count('unknown_topic')).toBe(dropped);
-});
-
 test('Sparkplug host: the broker refuses the STATE message: a fatal error names the permission and SPARKPLUG', async () => {
   const broker = await startMosquitto({
     users: { ingest: 'i' },

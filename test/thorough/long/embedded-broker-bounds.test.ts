@@ -2,13 +2,7 @@ import { once } from 'node:events';
 import { connect as connectTcp } from 'node:net';
 import { expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import pino from 'pino';
-import { Accounts } from '../../../api/access/accounts.ts';
 import { ByteBudget } from '../../../api/ingest/admission/byte-budget.ts';
-import { createBroker } from '../../../api/mqtt/embedded/index.ts';
-import { createMetrics } from '../../../api/observability/metrics.ts';
-import { readSettings } from '../../../common/settings/index.ts';
-import { topicContract } from '../../../schema/topics.ts';
 import { useCleanUps } from '../../support/clean-ups.ts';
 import { usedBytes } from '../../support/memory.ts';
 import { readSeries } from '../../support/metrics.ts';
@@ -19,10 +13,10 @@ import {
   publishBytes,
   subscribeBytes,
 } from '../../support/mqtt/packets.ts';
+import { startBrokerAlone } from '../../support/mqtt-broker.ts';
 import { until } from '../../support/until.ts';
 
 const TOPIC = 'iot/v1/d/measurements';
-const OTHER_TOPIC = 'iot/v1/other/measurements';
 const MB = 1e6;
 
 const afterwards = useCleanUps();
@@ -40,21 +34,10 @@ async function startBroker(budgetBytes: number) {
     if (isAway) await new Promise((resolve) => waiting.push(() => resolve(undefined)));
     return 'accepted' as const;
   };
-  const metrics = createMetrics({ version: 'test', role: 'all' });
-  const { mqtt: settings } = readSettings({ MQTT_PORT: '0' }, { envFile: '' });
-  const broker = createBroker({
-    mqtt: settings,
-    accounts: new Accounts(settings),
-    topics: { presence: null, readRules: [], contract: topicContract([]) },
-    maxMessageBytes: 1024 * 1024,
+  const { broker, metrics } = await startBrokerAlone(afterwards, {
     handleMessage: ({ topic, payload, signal }) => budget.run(payload.length, () => settle(topic), signal),
     room: budget,
-    clock: Date.now,
-    logger: pino({ level: 'silent' }),
-    metrics,
   });
-  await broker.start();
-  afterwards(() => broker.stop());
   return {
     broker,
     budget,
@@ -89,30 +72,6 @@ async function openDevice(
   return { socket, acknowledged: () => pubackIds(answers) };
 }
 
-test('Embedded broker: messages reach the byte budget: no connection is read until messages are settled', async () => {
-  const { broker, budget, settleAll } = await startBroker(1 * MB);
-  const DEVICES = 60;
-  const EACH = 40;
-  const filler = Buffer.alloc(50_000, 32);
-  const packets = Array.from({ length: EACH }, (_, index) => publishBytes(TOPIC, filler, index + 1));
-  const devices: Array<Awaited<ReturnType<typeof openDevice>>> = [];
-  for (let index = 0; index < DEVICES; index++) {
-    devices.push(await openDevice(broker, packets, `device-${index}`));
-  }
-  await until(() => budget.waiting > 0);
-  // The broker answers a new device, so it could have read everything that was sent before. It has only read the
-  // budget and one more chunk of 64 KiB, out of 120 MB.
-  await openDevice(broker, [], 'newcomer');
-  expect(budget.waiting).toBeLessThanOrEqual(2);
-  for (const { acknowledged } of devices) expect(acknowledged()).toEqual([]);
-
-  settleAll();
-  await until(() => devices.every(({ acknowledged }) => acknowledged().length === EACH));
-  const inOrder = packets.map((_, index) => index + 1);
-  for (const { acknowledged } of devices) expect(acknowledged()).toEqual(inOrder);
-  expect({ used: budget.used, waiting: budget.waiting }).toEqual({ used: 0, waiting: 0 });
-});
-
 test('Embedded broker: byte budget is exhausted: CONNECT is answered, and a paused device is not disconnected as silent', async () => {
   const { broker, budget, settleAll } = await startBroker(1);
   const packets = [1, 2].map((id) => publishBytes(TOPIC, 'x', id));
@@ -127,20 +86,6 @@ test('Embedded broker: byte budget is exhausted: CONNECT is answered, and a paus
   await until(() => first.acknowledged().length === 2);
   // PINGRESP
   await until(() => second.socket.bytesRead === 4 + 2);
-});
-
-test('Embedded broker: device reconnects repeatedly and sends the same messages: only messages of its last connection wait', async () => {
-  const { broker, budget, settleAll } = await startBroker(20_000);
-  const packets = Array.from({ length: 20 }, (_, i) => publishBytes(TOPIC, Buffer.alloc(3000, 32), i + 1));
-  for (let round = 0; round < 20; round++) {
-    const { socket } = await openDevice(broker, packets, 'same');
-    await until(() => budget.waiting > 0);
-    expect(budget.waiting).toBeLessThanOrEqual(packets.length);
-    socket.destroy();
-  }
-  const last = await openDevice(broker, packets, 'same');
-  settleAll();
-  await until(() => last.acknowledged().length === packets.length);
 });
 
 test('Embedded broker: 600 connections with a last will break: at most 32 MiB of last wills wait', async () => {
@@ -206,20 +151,6 @@ test('Embedded broker: a subscriber stops reading: its messages are dropped and 
     for (let sent = 0; sent < 100; sent++) await publish();
     return broker.check().message === '2 clients';
   });
-});
-
-test('Embedded broker: one device floods while the database is away: another device waits for fewer than 192 messages of the flood', async () => {
-  const { broker, settleAll, accepted } = await startBroker(64 * MB);
-  const messages = Array.from({ length: 10_000 }, (_, index) => publishBytes(TOPIC, 'x', index + 1));
-  const flood = await openDevice(broker, [Buffer.concat(messages)], 'flood');
-  await until(() => accepted.length >= 64);
-  const quiet = await openDevice(broker, [publishBytes(OTHER_TOPIC, 'x', 1)], 'quiet');
-  await until(() => accepted.includes(OTHER_TOPIC));
-  // The flood had fewer than 64 messages unsettled when it read its last slice of 128.
-  expect(accepted.filter((topic) => topic === TOPIC).length).toBeLessThan(64 + 128);
-  settleAll();
-  await until(() => quiet.acknowledged().length === 1 && flood.acknowledged().length === messages.length);
-  expect(flood.acknowledged()).toEqual(messages.map((_, index) => index + 1));
 });
 
 test('Embedded broker: messages of QoS 2 without PUBREL: their payloads are not kept', async () => {

@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import { connect as connectTcp } from 'node:net';
-import { describe, expect, test } from '@jest/globals';
-import type { IClientOptions, IConnackPacket } from 'mqtt';
+import { expect, test } from '@jest/globals';
+import type { IClientOptions } from 'mqtt';
 import mqtt from 'mqtt';
 import { migrateDatabase } from '../../../api/store/setup/index.ts';
 import { readSettings } from '../../../common/settings/index.ts';
 import { useCleanUps } from '../../support/clean-ups.ts';
 import { startCqlWire } from '../../support/database/cql-wire.ts';
 import { sharedContactPoint, uniqueName } from '../../support/database/engine.ts';
-import { connectBytes, DISCONNECT, pubackIds, publishBytes } from '../../support/mqtt/packets.ts';
+import { connectBytes, pubackIds, publishBytes } from '../../support/mqtt/packets.ts';
 import { startCommand } from '../../support/processes/api-process.ts';
 import { startTestSystem } from '../../support/system/index.ts';
 import { until } from '../../support/until.ts';
@@ -34,86 +34,32 @@ async function connect(url: string, options?: IClientOptions) {
 const base = Date.now() - 600_000;
 const sample = (value: number) => JSON.stringify({ sensor_id: 's', ts: base + value, value });
 
-describe('Embedded broker, other clients', () => {
-  test('Embedded broker: messages while a client is disconnected: not delivered later; CONNACK reports no session', async () => {
-    const { mqttUrl } = await startSystem();
-    const persistent = { clientId: 'away', clean: false, resubscribe: false };
-    const away = await connect(mqttUrl, persistent);
-    await away.client.subscribeAsync('iot/v1/+/measurements', { qos: 1 });
-    await away.client.endAsync();
-    const { client } = await connect(mqttUrl);
-    await client.publishAsync('iot/v1/d/measurements', sample(1), { qos: 1 });
+test('Embedded broker: retained status messages: only accepted and small messages are kept', async () => {
+  const system = await startSystem({ AUTO_REGISTER: 'false' });
+  const { client } = await connect(system.mqttUrl);
+  const retain = { qos: 1, retain: true } as const;
+  for (const device of ['known', 'long', 'gone']) {
+    await client.publishAsync(`iot/v1/${device}/birth`, '{}', { qos: 1 });
+  }
+  await client.publishAsync('iot/v1/known/status', 'online', retain);
+  await client.publishAsync('iot/v1/known-not/status', 'online', retain);
+  await client.publishAsync('iot/v1/bad\u0007id/status', 'online', retain);
+  await client.publishAsync('iot/v1/long/status', 'neither on nor off', retain);
+  const longStatus = JSON.stringify({ state: 'online', comment: 'x'.repeat(1024) });
+  await client.publishAsync('iot/v1/long/status', longStatus, retain);
+  await client.publishAsync('iot/v1/gone/status', 'online', retain);
+  await client.publishAsync('iot/v1/gone/status', '', retain);
+  expect((await system.get('/devices/long')).online).toBe(true);
 
-    const back = mqtt.connect(mqttUrl, { reconnectPeriod: 0, ...persistent });
-    afterwards(() => back.endAsync(true));
-    const received: number[] = [];
-    back.on('message', (_topic, payload) => received.push(JSON.parse(payload.toString()).value));
-    const connack = await new Promise<IConnackPacket>((resolve) => back.once('connect', resolve));
-    expect(connack.sessionPresent).toBe(false);
-    await client.publishAsync('iot/v1/d/measurements', sample(2), { qos: 1 });
-    await back.subscribeAsync('iot/v1/+/measurements', { qos: 1 });
-    await client.publishAsync('iot/v1/d/measurements', sample(3), { qos: 1 });
-    await until(() => received.length > 0);
-    expect(received).toEqual([3]);
-  });
-
-  test('Embedded broker: retained status messages: only accepted and small messages are kept', async () => {
-    const system = await startSystem({ AUTO_REGISTER: 'false' });
-    const { client } = await connect(system.mqttUrl);
-    const retain = { qos: 1, retain: true } as const;
-    for (const device of ['known', 'long', 'gone']) {
-      await client.publishAsync(`iot/v1/${device}/birth`, '{}', { qos: 1 });
-    }
-    await client.publishAsync('iot/v1/known/status', 'online', retain);
-    await client.publishAsync('iot/v1/known-not/status', 'online', retain);
-    await client.publishAsync('iot/v1/bad\u0007id/status', 'online', retain);
-    await client.publishAsync('iot/v1/long/status', 'neither on nor off', retain);
-    const longStatus = JSON.stringify({ state: 'online', comment: 'x'.repeat(1024) });
-    await client.publishAsync('iot/v1/long/status', longStatus, retain);
-    await client.publishAsync('iot/v1/gone/status', 'online', retain);
-    await client.publishAsync('iot/v1/gone/status', '', retain);
-    expect((await system.get('/devices/long')).online).toBe(true);
-
-    const late = await connect(system.mqttUrl);
-    await late.client.subscribeAsync('iot/v1/+/status', { qos: 1 });
-    // Retained messages come before all that is published after this point.
-    await client.publishAsync('iot/v1/known/status', 'offline', { qos: 1 });
-    await until(() => late.received.some(({ retain: kept }) => !kept));
-    expect(late.received).toEqual([
-      { topic: 'iot/v1/known/status', payload: 'online', retain: true },
-      { topic: 'iot/v1/known/status', payload: 'offline', retain: false },
-    ]);
-  });
-
-  test('Embedded broker: message with QoS 0 right before DISCONNECT: forwarded to subscribers', async () => {
-    const { mqttPort, mqttUrl } = await startSystem();
-    const watcher = await connect(mqttUrl);
-    await watcher.client.subscribeAsync('iot/v1/#');
-    const socket = connectTcp(Number(mqttPort), '127.0.0.1');
-    afterwards(() => void socket.destroy());
-    socket.write(connectBytes({ clientId: 'quick' }));
-    await once(socket, 'data');
-    socket.end(Buffer.concat([publishBytes('iot/v1/d/measurements', sample(1)), DISCONNECT]));
-    await until(() => watcher.received.length > 0);
-    expect(watcher.received[0]).toMatchObject({ topic: 'iot/v1/d/measurements', payload: sample(1) });
-  });
-});
-
-test('Embedded broker: 2,000 messages in one write with CONNECT: all messages are acknowledged and stored', async () => {
-  const system = await startSystem();
-  const socket = connectTcp(Number(system.mqttPort), '127.0.0.1');
-  afterwards(() => void socket.destroy());
-  let answers = Buffer.alloc(0);
-  socket.on('data', (chunk) => (answers = Buffer.concat([answers, chunk])));
-  await once(socket, 'connect');
-  const packets = [connectBytes({ clientId: 'fast' })];
-  const ids = Array.from({ length: 2000 }, (_, i) => i + 1);
-  for (const id of ids) packets.push(publishBytes('iot/v1/fast/measurements', sample(id), id));
-  socket.write(Buffer.concat(packets));
-  await until(() => pubackIds(answers).length === 2000 || socket.destroyed);
-  expect(pubackIds(answers)).toEqual(ids);
-  const items = await system.all(`/devices/fast/sensors/s/measurements?from=${base}&limit=1000`);
-  expect(items).toHaveLength(2000);
+  const late = await connect(system.mqttUrl);
+  await late.client.subscribeAsync('iot/v1/+/status', { qos: 1 });
+  // Retained messages come before all that is published after this point.
+  await client.publishAsync('iot/v1/known/status', 'offline', { qos: 1 });
+  await until(() => late.received.some(({ retain: kept }) => !kept));
+  expect(late.received).toEqual([
+    { topic: 'iot/v1/known/status', payload: 'online', retain: true },
+    { topic: 'iot/v1/known/status', payload: 'offline', retain: false },
+  ]);
 });
 
 test('Embedded broker: database is slow: the device is paused, not dropped; the broker reads a bounded amount', async () => {
@@ -161,31 +107,29 @@ test('Embedded broker: database is slow: the device is paused, not dropped; the 
   expect(socket.destroyed).toBe(false);
 });
 
-describe('Start, port is taken', () => {
-  async function startOnTakenPort(choose: (taken: { mqtt: string; http: string }) => Record<string, string>) {
-    const first = await startSystem();
-    const settings = {
-      CQL_CONTACT_POINTS: sharedContactPoint(),
-      CQL_KEYSPACE: uniqueName('t'),
-      HTTP_PORT: '0',
-      MQTT_PORT: '0',
-      ...choose({ mqtt: String(first.mqttPort), http: new URL(first.httpUrl).port }),
-    };
-    await migrateDatabase(readSettings(settings, { envFile: '' }));
-    const second = startCommand('api/index.ts', { ...settings, LOG_LEVEL: 'warn' });
-    afterwards(() => second.kill());
-    return second.ended;
-  }
+async function startOnTakenPort(choose: (taken: { mqtt: string; http: string }) => Record<string, string>) {
+  const first = await startSystem();
+  const settings = {
+    CQL_CONTACT_POINTS: sharedContactPoint(),
+    CQL_KEYSPACE: uniqueName('t'),
+    HTTP_PORT: '0',
+    MQTT_PORT: '0',
+    ...choose({ mqtt: String(first.mqttPort), http: new URL(first.httpUrl).port }),
+  };
+  await migrateDatabase(readSettings(settings, { envFile: '' }));
+  const second = startCommand('api/index.ts', { ...settings, LOG_LEVEL: 'warn' });
+  afterwards(() => second.kill());
+  return second.ended;
+}
 
-  test.each([
-    ['MQTT_PORT', 'mqtt'],
-    ['HTTP_PORT', 'http'],
-  ])('Start: the port of %s is in use: exit code 71; the error names the setting', async (name, which) => {
-    const { code, output } = await startOnTakenPort((taken) => ({
-      [name]: taken[which as 'mqtt' | 'http'],
-    }));
-    expect(code).toBe(71);
-    expect(output.trim().split('\n')).toHaveLength(1);
-    expect(output).toContain(`Set ${name} to a free port`);
-  });
+test.each([
+  ['MQTT_PORT', 'mqtt'],
+  ['HTTP_PORT', 'http'],
+])('Start: the port of %s is in use: exit code 71; the error names the setting', async (name, which) => {
+  const { code, output } = await startOnTakenPort((taken) => ({
+    [name]: taken[which as 'mqtt' | 'http'],
+  }));
+  expect(code).toBe(71);
+  expect(output.trim().split('\n')).toHaveLength(1);
+  expect(output).toContain(`Set ${name} to a free port`);
 });

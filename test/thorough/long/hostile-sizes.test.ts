@@ -29,17 +29,6 @@ async function connect() {
 
 const measurement = (sensor: string) => JSON.stringify({ sensor_id: sensor, ts: Date.now(), value: 1 });
 
-test('MQTT message of 10 MB: becomes a dead letter with code too_large, and its connection stays open', async () => {
-  const [large, other] = [await connect(), await connect()];
-  await large.publishAsync('iot/v1/large/measurements', Buffer.alloc(10 * MB, 0x20), { qos: 1 });
-  expect(await readMetric(system, 'iot_ingest_oversized_total')).toBe(1);
-
-  await other.publishAsync('iot/v1/other/measurements', measurement('t'), { qos: 1 });
-  expect((await system.get('/devices/other')).sensors).toHaveLength(1);
-  expect(await readDeadLetters(system, 'large')).toMatchObject([{ codes: { too_large: 1 } }]);
-  expect(large.connected).toBe(true);
-});
-
 test('MQTT message of MAX_MESSAGE_BYTES: the sample is stored, and no dead letter', async () => {
   const client = await connect();
   const text = measurement('t');

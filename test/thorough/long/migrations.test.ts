@@ -80,17 +80,6 @@ test('Migration: an earlier run ended between two tables: the next run creates t
   expect(await migrations.tablesOf(settings.CQL_KEYSPACE)).toEqual(whole);
 });
 
-test('Migration: an earlier run ended after it added a column: the next run completes the migration', async () => {
-  const settings = migrations.fresh();
-  await migrateDatabase(configOf(settings));
-  const whole = await migrations.tablesOf(settings.CQL_KEYSPACE);
-  await migrations.execute(
-    `DELETE FROM ${settings.CQL_KEYSPACE}.schema_version WHERE part = 'millrace' AND version > 4`,
-  );
-  expect(await migrateDatabase(configOf(settings))).toEqual({ from: 4, to: await newest() });
-  expect(await migrations.tablesOf(settings.CQL_KEYSPACE)).toEqual(whole);
-});
-
 test.each([
   ['a change of HISTORY_DAYS was interrupted, and the setting has its old value again', []],
   [

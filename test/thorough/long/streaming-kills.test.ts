@@ -6,7 +6,6 @@ import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/global
 import { migrateDatabase } from '../../../api/store/setup/index.ts';
 import { readSettings } from '../../../common/settings/index.ts';
 import { steadyPort } from '../../../infra/engine/ports.ts';
-import { identifyDevice, identifySensor } from '../../../schema/ids.ts';
 import { KAFKA_SETTINGS } from '../../../schema/kafka/index.ts';
 import { bucketOf, HOUR_MS } from '../../../schema/rules.ts';
 import { readLedger } from '../../../simulator/ledger/read.ts';
@@ -17,11 +16,6 @@ import { type ApiProcess, startApi } from '../../support/processes/api-process.t
 import { startSimulator } from '../../support/processes/simulator-process.ts';
 import { until } from '../../support/until.ts';
 
-interface Changed {
-  device_id: string;
-  sensors?: { sensor_id: string; samples: [ts: number, value: number][] }[];
-}
-
 const PREFIX = 'kills';
 const INGEST_KILLS = Number(process.env['INGEST_KILLS'] ?? 6);
 const KAFKA_KILLS = Number(process.env['KAFKA_KILLS'] ?? 2);
@@ -30,11 +24,6 @@ const KAFKA_AWAY_MS = Number(process.env['KAFKA_AWAY_MS'] ?? 5000);
 const DEVICES = process.env['STREAM_DEVICES'] ?? '8';
 /** The load covers the time before, during and after the outage, and some 6 s for each kill. */
 const LOAD_SECONDS = Math.ceil(KAFKA_AWAY_MS / 500) + Math.max(40, 6 * INGEST_KILLS);
-const READER_KILLS = 10;
-/** The process is killed after so many lines. Answers are short, because the rest of an answer may still arrive: merged messages
- * leave some 400 lines in all. */
-const LINES_PER_KILL = 10;
-const LINES_PER_ANSWER = 30;
 const AHEAD_MS = 4 * HOUR_MS;
 
 jest.setTimeout(400_000 + 4000 * LOAD_SECONDS);
@@ -134,76 +123,6 @@ test('Streaming to Kafka: ingest and Kafka are killed under load: no sample belo
   console.log(`${result.acknowledged} samples acknowledged, ${result.stored} in the topic`);
 });
 
-test('GET /changes: the HTTP process is killed repeatedly while a client reads: the client gets exactly the sent samples', async () => {
-  /** values by device, sensor and instant */
-  const read: Map<string, number[]> = new Map();
-  let cursor = new Date(Date.now() - 2 * HOUR_MS).toISOString();
-  const end = bucketOf(Date.now()) + HOUR_MS;
-  let isComplete = false;
-  let kills = 0;
-  let linesOfServer = 0;
-  const httpPort = String(await steadyPort());
-  const more = { AHEAD_MS: String(AHEAD_MS), HTTP_PORT: httpPort };
-  const script = 'test/support/processes/api-ahead.ts' as const;
-  let api = await start(more, { script });
-  let isKilled = false;
-  while (!isComplete) {
-    try {
-      const response = await fetch(
-        `${api.httpUrl}/api/v1/changes?since=${encodeURIComponent(cursor)}&limit=${LINES_PER_ANSWER}`,
-      );
-      expect(response.status).toBe(200);
-      let rest = '';
-      for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
-        const parts = (rest + Buffer.from(chunk).toString()).split('\n');
-        rest = parts.pop() ?? '';
-        for (const text of parts) {
-          const line = JSON.parse(text);
-          cursor = line.cursor;
-          note(line, read);
-          if (line.kind === 'watermark') isComplete = Date.parse(line.until) >= end;
-          linesOfServer++;
-          if (linesOfServer >= LINES_PER_KILL && kills < READER_KILLS && !isKilled) {
-            kills++;
-            isKilled = true;
-            void api.kill();
-          }
-        }
-      }
-    } catch (error) {
-      if (!isKilled) throw error;
-    }
-    if (isKilled) {
-      await api.kill();
-      isKilled = false;
-      linesOfServer = 0;
-      api = await start(more, { script });
-    }
-  }
-  await api.kill();
-  expect(kills).toBe(READER_KILLS);
-  const sent: Set<string> = new Set();
-  let missing = 0;
-  const acknowledged = new Set();
-  for await (const entry of readLedger(ledgerPath))
-    if (entry.kind === 'acknowledged') acknowledged.add(entry.message);
-  for await (const entry of readLedger(ledgerPath)) {
-    if (entry.kind !== 'sent') continue;
-    for (const { sensor, times, values } of entry.series) {
-      times.forEach((ts, index) => {
-        const key = keyOf(entry.device, sensor, ts);
-        sent.add(key);
-        const found = read.get(key);
-        if (acknowledged.has(entry.message) && !found?.includes(Number(values[index]))) missing++;
-      });
-    }
-  }
-  expect(missing).toBe(0);
-  expect([...read.keys()].filter((key) => !sent.has(key))).toEqual([]);
-  // No instant comes twice, although the process was killed in the middle of answers.
-  expect([...read.values()].filter((values) => new Set(values).size > 1)).toEqual([]);
-});
-
 /** Waits for acknowledgements, for KAFKA_AWAY_MS at least, and prints their number with the memory of the process. */
 async function measure(api: ApiProcess, title: string) {
   const [acknowledgedBefore, memoryBefore] = [await countAcknowledged(), await residentMiB(api)];
@@ -225,18 +144,4 @@ async function residentMiB(api: ApiProcess) {
   const found = /^process_resident_memory_bytes (\S+)/m.exec(text);
   expect(found).not.toBeNull();
   return Math.round(Number(found?.[1]) / 2 ** 20);
-}
-
-function keyOf(device: string, sensor: string, ts: number) {
-  const { id } = identifyDevice(device) as { id: string };
-  return `${id}/${identifySensor(id, sensor)?.id}/${ts}`;
-}
-
-function note({ device_id: device, sensors = [] }: Changed, read: Map<string, number[]>) {
-  for (const { sensor_id: sensor, samples } of sensors) {
-    for (const [ts, value] of samples) {
-      const key = `${device}/${sensor}/${ts}`;
-      read.set(key, [...(read.get(key) ?? []), value]);
-    }
-  }
 }

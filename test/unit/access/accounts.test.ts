@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { Accounts, FailedLogins, type SignInDevice } from '../../../api/access/accounts.ts';
 import { deviceAccount } from '../../../api/access/topic-permissions.ts';
 
@@ -47,45 +47,41 @@ test('Failed logins: 100 wrong passwords of device accounts: the installation ac
   expect(await signIn(MQTT.password, HERE)).toBe(true);
 });
 
-describe('Sign-in without MQTT_AUTH', () => {
-  test('Sign-in: MQTT_AUTH is off: any client has all permissions, and no feature is asked', async () => {
-    const { accounts } = start({ mqtt: { auth: false } });
-    accounts.signInDevicesBy(() => Promise.reject(new Error('asked')));
-    for (const [name, password] of [[], ['installation', 'wrong'], ['pump', '']]) {
-      const given = password === undefined ? undefined : Buffer.from(password);
-      expect(await accounts.signIn(name, given, HERE)).toMatchObject({ isInstallation: true, name: '' });
-    }
-  });
+test('Sign-in: MQTT_AUTH is off: any client has all permissions, and no feature is asked', async () => {
+  const { accounts } = start({ mqtt: { auth: false } });
+  accounts.signInDevicesBy(() => Promise.reject(new Error('asked')));
+  for (const [name, password] of [[], ['installation', 'wrong'], ['pump', '']]) {
+    const given = password === undefined ? undefined : Buffer.from(password);
+    expect(await accounts.signIn(name, given, HERE)).toMatchObject({ isInstallation: true, name: '' });
+  }
 });
 
-describe('Sign-in: the account of the installation', () => {
-  test.each([
-    ['neither a name nor a password', { username: undefined, password: undefined }],
-    ['no name', { username: undefined, password: '' }],
-    ['no password', { username: 'installation', password: undefined }],
-    ['an empty password', { username: 'installation', password: '' }],
-    ['an empty name', { username: '', password: 'secret' }],
-  ])('Installation account: %s is set: nobody signs in as the installation', async (_, settings) => {
-    const { accounts } = start({ mqtt: settings as Partial<typeof MQTT> });
-    for (const name of ['installation', '', undefined]) {
-      for (const password of ['', 'secret', undefined]) {
-        const given = password === undefined ? undefined : Buffer.from(password);
-        expect(await accounts.signIn(name, given, HERE)).toBeNull();
-      }
+test.each([
+  ['neither a name nor a password', { username: undefined, password: undefined }],
+  ['no name', { username: undefined, password: '' }],
+  ['no password', { username: 'installation', password: undefined }],
+  ['an empty password', { username: 'installation', password: '' }],
+  ['an empty name', { username: '', password: 'secret' }],
+])('Installation account: %s is set: nobody signs in as the installation', async (_, settings) => {
+  const { accounts } = start({ mqtt: settings as Partial<typeof MQTT> });
+  for (const name of ['installation', '', undefined]) {
+    for (const password of ['', 'secret', undefined]) {
+      const given = password === undefined ? undefined : Buffer.from(password);
+      expect(await accounts.signIn(name, given, HERE)).toBeNull();
     }
-  });
+  }
+});
 
-  test('Installation account: right password: the right account name gets all permissions, a wrong account name is refused', async () => {
-    const { accounts } = start();
-    const password = Buffer.from(MQTT.password);
-    expect(await accounts.signIn('installation', password, HERE)).toMatchObject({
-      isInstallation: true,
-      name: 'installation',
-    });
-    for (const name of ['Installation', 'installation ', '', undefined]) {
-      expect(await accounts.signIn(name, password, HERE)).toBeNull();
-    }
+test('Installation account: right password: the right account name gets all permissions, a wrong account name is refused', async () => {
+  const { accounts } = start();
+  const password = Buffer.from(MQTT.password);
+  expect(await accounts.signIn('installation', password, HERE)).toMatchObject({
+    isInstallation: true,
+    name: 'installation',
   });
+  for (const name of ['Installation', 'installation ', '', undefined]) {
+    expect(await accounts.signIn(name, password, HERE)).toBeNull();
+  }
 });
 
 test('Failed logins: the installation account signs in 12 times with the right password: no sign-in is counted as failed', async () => {

@@ -1,17 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import {
-  findDevAddresses,
-  readCommandSettings,
-  removeDevAddresses,
-  writeDevAddresses,
-} from '../../../common/dev-addresses.ts';
+import { findDevAddresses, readCommandSettings, writeDevAddresses } from '../../../common/dev-addresses.ts';
 import { readSettings } from '../../../common/settings/index.ts';
-import { KAFKA_SETTINGS } from '../../../schema/kafka/index.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -50,16 +44,6 @@ test('Address file of npm run dev: database command: CQL port and keyspace come 
   });
 });
 
-test('Address file of npm run dev: the file has a Kafka address: a database command uses this address', () => {
-  writeDevAddresses(readSettings({ ...PORTS, DATA_DIR: folder }, { envFile: envFile() }), '127.0.0.1:9092');
-  const found = readCommandSettings('database', {
-    environment: { DATA_DIR: folder },
-    envFile: envFile(),
-    print: () => {},
-  });
-  expect(String(found.of(KAFKA_SETTINGS).kafka)).toBe('127.0.0.1:9092');
-});
-
 test('Address file of npm run dev: broker command: only the MQTT port comes from the file', () => {
   write();
   expect(read('broker')).toEqual({
@@ -67,11 +51,6 @@ test('Address file of npm run dev: broker command: only the MQTT port comes from
     mqtt: 1884,
     lines: [`Using the installation of npm run dev (process ${process.pid}): mqtt://127.0.0.1:1884`],
   });
-});
-
-test('Address file of npm run dev: CQL_KEYSPACE is in the environment: it overrides the file, the CQL port still comes from the file', () => {
-  write();
-  expect(read('database', { CQL_KEYSPACE: 'mine' }).cql).toEqual([9043, 'mine']);
 });
 
 test.each([
@@ -91,13 +70,6 @@ test('Address file of npm run dev: passwords and tokens are set: the file contai
   });
 });
 
-test('Address file of npm run dev: npm run dev stops: the file is removed', () => {
-  write();
-  removeDevAddresses(folder);
-  expect(existsSync(path())).toBe(false);
-  expect(read('database')).toEqual(DEFAULTS);
-});
-
 test('Address file of npm run dev: the process that wrote the file has ended: the file is ignored', async () => {
   const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
   await once(child, 'spawn');
@@ -108,13 +80,6 @@ test('Address file of npm run dev: the process that wrote the file has ended: th
   const file = JSON.parse(readFileSync(path(), 'utf8'));
   writeFileSync(path(), JSON.stringify({ ...file, pid: child.pid }));
   expect(findDevAddresses(folder)).toBeNull();
-  expect(read('database')).toEqual(DEFAULTS);
-});
-
-test('Address file of npm run dev: another process has the pid of the file but another start time: the file is ignored', () => {
-  write();
-  const file = JSON.parse(readFileSync(path(), 'utf8'));
-  writeFileSync(path(), JSON.stringify({ ...file, start: `${file.start}1` }));
   expect(read('database')).toEqual(DEFAULTS);
 });
 
@@ -130,15 +95,5 @@ test.each([
 ])('Address file of npm run dev: the file holds %s: the file is ignored', (_, text) => {
   writeFileSync(path(), text);
   expect(findDevAddresses(folder)).toBeNull();
-  expect(read('database')).toEqual(DEFAULTS);
-});
-
-test.each([
-  ['CQL_LOCAL_PORT', '70000'],
-  ['CQL_KEYSPACE', 'iot; DROP'],
-])('Address file of npm run dev: %s has the invalid value %s: the file is ignored', (name, value) => {
-  write();
-  const { settings, ...file } = JSON.parse(readFileSync(path(), 'utf8'));
-  writeFileSync(path(), JSON.stringify({ ...file, settings: { ...settings, [name]: value } }));
   expect(read('database')).toEqual(DEFAULTS);
 });

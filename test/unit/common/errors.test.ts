@@ -7,11 +7,16 @@ const table = Object.entries(ERRORS) as [keyof typeof ERRORS, ErrorEntry][];
 
 /** The features of codes that nothing else uses. */
 const ONLY_IN: Record<string, string> = {
+  asset_circle: 'api/features/assets',
+  asset_exists: 'api/features/assets',
+  asset_in_use: 'api/features/assets',
+  asset_level: 'api/features/assets',
   bad_file: 'api/features/import',
   credential_exists: 'api/features/credentials',
   lines_refused: 'api/features/line-protocol',
   no_session: 'api/features/external-broker',
   not_all_replayed: 'api/features/dead-letters',
+  too_late: 'api/features/corrections',
   other_session: 'api/features/sparkplug',
   query_too_large: 'api/features/shared',
   session_taken: 'api/features/external-broker',

@@ -95,27 +95,33 @@ test('Late samples: their day was already packed a second time: the day is packe
   expect(await path.countOf('device', HOUR)).toEqual({ count: 20, source: 'statistics' });
 });
 
-function deviceOf(name: string) {
-  const { device: bytes, group } = path.keyOf(name);
-  return { bytes, group };
+/** Notes of one kind, two devices, and the count of writes, which the test may delay or refuse. */
+function countedNotes<Notes>(
+  table: { write: (...args: never[]) => Promise<unknown> },
+  Kind: new (deps: never) => Notes,
+  around: (write: () => Promise<unknown>) => Promise<unknown> = (write) => write(),
+) {
+  const counted = { writes: 0 };
+  const store = {
+    async write(...args: never[]) {
+      counted.writes++;
+      await around(() => table.write(...args));
+    },
+  };
+  const retry = { run: (run: () => unknown) => run() };
+  const notes = new Kind({ store, retry, clock: { now: () => path.clock.now } } as never);
+  const [device, other] = ['device', 'other'].map((name) => {
+    const { device: bytes, group } = path.keyOf(name);
+    return { bytes, group };
+  });
+  return { notes, counted, device: device as never, other: other as never };
 }
 
-/** Notes of late days. The test counts their writes, and may delay or refuse them. */
-function createDays(around: (write: () => Promise<unknown>) => Promise<unknown> = (write) => write()) {
-  const { lateDays } = path.store.write;
-  const counted = { writes: 0 };
-  const notes = new LateDayNotes({
-    store: {
-      async write(...args: Parameters<typeof lateDays.write>) {
-        counted.writes++;
-        await around(() => lateDays.write(...args));
-      },
-    },
-    retry: { run: (run: () => unknown) => run() } as never,
-    clock: { now: () => path.clock.now },
-  });
-  return { notes, counted, device: deviceOf('device'), other: deviceOf('other') };
-}
+const createDays = (around?: Parameters<typeof countedNotes>[2]) =>
+  countedNotes(path.store.write.lateDays, LateDayNotes, around);
+
+const createArrivals = (around?: Parameters<typeof countedNotes>[2]) =>
+  countedNotes(path.store.write.lateArrivals, LateArrivalNotes, around);
 
 test('Late-day note: the database refuses the note: the next message writes the note again', async () => {
   let refusals = 1;
@@ -162,27 +168,6 @@ test('Late-day note: samples reach history only after their day was packed again
 async function arrivalsAt(noticed: number): Promise<Array<[bucket: number, since: number]>> {
   const { items } = await path.store.write.lateArrivals.page(path.keyOf('device').group, noticed);
   return items.map(({ bucket, since }) => [bucket, since]);
-}
-
-/** Notes of late arrivals. The test counts their writes, and may delay or refuse them. */
-function createArrivals(around: (write: () => Promise<unknown>) => Promise<unknown> = (write) => write()) {
-  const { lateArrivals } = path.store.write;
-  const counted = { writes: 0 };
-  const notes = new LateArrivalNotes({
-    store: {
-      async write(...args: Parameters<typeof lateArrivals.write>) {
-        counted.writes++;
-        await around(() => lateArrivals.write(...args));
-      },
-    },
-    retry: { run: (run: () => unknown) => run() } as never,
-    clock: { now: () => path.clock.now },
-  });
-  const [device, other] = ['device', 'other'].map((name) => {
-    const { device: bytes, group } = path.keyOf(name);
-    return { bytes, group };
-  });
-  return { notes, counted, device: device as never, other: other as never };
 }
 
 test('Late-arrival note: the note is not committed yet: the message is not acknowledged', async () => {

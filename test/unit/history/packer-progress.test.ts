@@ -90,10 +90,7 @@ test('History packer: the machine sleeps right after the last hour of a day is p
   const clock = () => (readings-- > 0 ? end + HOUR_MS : SETTLING);
   const watched = {
     ...packProgress,
-    async writePacked(
-      group: Parameters<typeof packProgress.writePacked>[0],
-      until: Parameters<typeof packProgress.writePacked>[1],
-    ) {
+    async writePacked(...[group, until]: Parameters<typeof packProgress.writePacked>) {
       await packProgress.writePacked(group, until);
       if (until === end) readings = 1;
     },

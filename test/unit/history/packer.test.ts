@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import type { OnPacked, PackedHour } from '../../../api/history/packing/index.ts';
 import { DAY_MS, HOUR_MS } from '../../../schema/rules.ts';
 import { GROUPS, HOUR, samplesOf, useMemoryPath } from '../../support/history/memory-path.ts';
 
@@ -36,13 +37,8 @@ test('History packer: samples arrive while their hour is read: the statistics ha
   const { packing, packProgress } = path.store;
   const slow = {
     ...packing,
-    async blockPage(
-      device: Parameters<typeof packing.blockPage>[0],
-      hour: Parameters<typeof packing.blockPage>[1],
-      part: Parameters<typeof packing.blockPage>[2],
-      after: Parameters<typeof packing.blockPage>[3],
-    ) {
-      const page = await packing.blockPage(device, hour, part, after);
+    async blockPage(...args: Parameters<typeof packing.blockPage>) {
+      const page = await packing.blockPage(...args);
       if (page.blocks.length === 0) return page;
       path.clock.now += MINUTE_MS;
       await path.send('device', samplesOf(HOUR, 5, 20));
@@ -71,14 +67,9 @@ test('History packer: the second pass reads an hour for 20 minutes: the statisti
   const { packing, packProgress } = path.store;
   const slow = {
     ...packing,
-    async blockPage(
-      device: Parameters<typeof packing.blockPage>[0],
-      hour: Parameters<typeof packing.blockPage>[1],
-      part: Parameters<typeof packing.blockPage>[2],
-      after: Parameters<typeof packing.blockPage>[3],
-    ) {
-      const page = await packing.blockPage(device, hour, part, after);
-      if (hour === HOUR) path.clock.now += 20 * MINUTE_MS;
+    async blockPage(...args: Parameters<typeof packing.blockPage>) {
+      const page = await packing.blockPage(...args);
+      if (args[1] === HOUR) path.clock.now += 20 * MINUTE_MS;
       return page;
     },
   };
@@ -119,17 +110,11 @@ test('History packer: the machine sleeps for days: the second pass packs only ho
   const settled: Array<{ packedUntil: number; until: number }> = [];
   const watched = {
     ...packProgress,
-    async writeSettled(
-      group: Parameters<typeof packProgress.writeSettled>[0],
-      until: Parameters<typeof packProgress.writeSettled>[1],
-    ) {
+    async writeSettled(...[group, until]: Parameters<typeof packProgress.writeSettled>) {
       settled.push({ packedUntil: (await progressOf(group)).packedUntil, until });
       return packProgress.writeSettled(group, until);
     },
-    async writePacked(
-      group: Parameters<typeof packProgress.writePacked>[0],
-      until: Parameters<typeof packProgress.writePacked>[1],
-    ) {
+    async writePacked(...[group, until]: Parameters<typeof packProgress.writePacked>) {
       await packProgress.writePacked(group, until);
       if (until === HOUR + 4 * HOUR_MS) readings = 1;
     },
@@ -150,4 +135,50 @@ test('History packer: process dies before writing statistics, and message rows e
   await path.packer().packDue();
   expect(await path.countOf('device', HOUR)).toEqual({ count: 20, source: 'statistics' });
   expect(await path.read('device', HOUR)).toEqual(samples);
+});
+
+test('History packer: a feature listens: it gets the sensors whose statistics are written, before progress moves', async () => {
+  await path.send('device', samplesOf(HOUR, 20));
+  await path.send('device', samplesOf(HOUR, 20), { sensor: 'other' });
+  await path.send('silent', samplesOf(HOUR + HOUR_MS, 20));
+  path.clock.now = CLOSING;
+  const { group, device } = path.keyOf('device');
+  const reported: PackedHour[] = [];
+  const listener: OnPacked = async (hours) => {
+    expect((await path.statisticsOf('device', HOUR))?.readFrom).toBe(CLOSING);
+    expect((await progressOf(group)).packedUntil).toBeLessThanOrEqual(HOUR);
+    reported.push(...hours);
+  };
+  await path.packer({ listeners: [listener] }).packDue();
+  const sensors = ['s', 'other'].map((name) => path.keyOf('device', name).sensor.toString('hex')).sort();
+  expect(
+    reported.map((hour) => ({ ...hour, sensors: hour.sensors.map((id) => id.toString('hex')).sort() })),
+  ).toEqual([{ group, device, hour: HOUR, sensors }]);
+});
+
+test('History packer: a listener fails: progress stays, and the hour is packed and reported again', async () => {
+  await path.send('device', samplesOf(HOUR, 20));
+  path.clock.now = CLOSING;
+  const { group } = path.keyOf('device');
+  const failing: OnPacked = () => Promise.reject(new Error('no notice'));
+  await expect(path.packer({ listeners: [failing] }).packDue()).rejects.toThrow('no notice');
+  expect((await progressOf(group)).packedUntil).toBeLessThanOrEqual(HOUR);
+  let reports = 0;
+  const listener: OnPacked = async () => void reports++;
+  await path.packer({ listeners: [listener] }).packDue();
+  expect(reports).toBe(1);
+  expect((await progressOf(group)).packedUntil).toBe(HOUR + HOUR_MS);
+});
+
+test('History packer: late samples are packed by the second pass: a listener gets their hour', async () => {
+  await path.send('device', samplesOf(HOUR, 20));
+  path.clock.now = CLOSING;
+  await path.packer().packDue();
+  await path.send('device', samplesOf(HOUR, 5, 20));
+  path.clock.now = SETTLING;
+  const late: number[] = [];
+  const listener: OnPacked = async (hours) => void late.push(...hours.map(({ hour }) => hour));
+  await path.packer({ listeners: [listener] }).packDue();
+  expect(new Set(late)).toEqual(new Set([HOUR]));
+  expect(await path.countOf('device', HOUR)).toEqual({ count: 25, source: 'statistics' });
 });

@@ -7,7 +7,7 @@ import { createLogs } from '../../support/processes/logs.ts';
 
 const HOUR_MS = 3_600_000;
 const CLOSING = HOUR + 2 * HOUR_MS;
-const FAILED = 'packing failed, and goes on with the next look';
+const FAILED = 'packing failed, and goes on with the next check';
 
 const path = useMemoryPath();
 beforeEach(() => {

@@ -99,8 +99,10 @@ function createPasses({
         for (let count = 0; count < 3; count++) await turn();
         running.packs--;
         packs.push({ device: device[0], sensor: sensor[0], hour, values: [...values], readFrom, unreadable });
+        return true;
       },
     },
+    listeners: [],
   };
   return { first: createFirstPass(deps), second: createSecondPass(deps), packs, days, asked, running, clock };
 }

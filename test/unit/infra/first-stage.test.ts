@@ -1,5 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
   copyFileSync,
@@ -31,10 +30,6 @@ beforeEach(() => {
   write(
     'script.js',
     'console.log(JSON.stringify([process.argv.slice(2), process.execArgv])); process.exitCode = 7;',
-  );
-  write(
-    'waits.js',
-    "process.once('SIGTERM', () => process.exit(9)); setInterval(() => {}, 1000); console.log('ready');",
   );
   write('bin/npm', NPM);
   chmodSync(join(folder, 'bin/npm'), 0o755);
@@ -87,18 +82,6 @@ test.each([
     expect(run(version)).toMatchObject({ status: 7, stderr: '' });
   },
 );
-
-test.each(['SIGTERM', 'SIGKILL'] as const)('First stage: %s: the command gets SIGTERM', async (signal) => {
-  const child = spawn(process.execPath, [...FLAGS, 'waits.js'], {
-    stdio: ['ignore', 'pipe', 'ignore'],
-    ...settings('20.20.2'),
-  });
-  await once(child.stdout, 'data');
-  const closed = once(child, 'close');
-  child.kill(signal);
-  // The command holds the pipe open, so `close` follows its end.
-  expect(await closed).toEqual(signal === 'SIGTERM' ? [9, null] : [null, 'SIGKILL']);
-});
 
 test('First stage: npm scripts: each script that starts Node.js begins with it', () => {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));

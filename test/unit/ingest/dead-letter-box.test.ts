@@ -42,14 +42,6 @@ test('Dead letter: the database stores the row, but answers too late: the retry 
   expect(await pipeline.deadLetters()).toHaveLength(1);
 });
 
-test('Dead letter: a registered device exceeds its quota: the next dead letter has only counts, and the device name', async () => {
-  const pipeline = await start();
-  await pipeline.measure('d', [{ sensor_id: 's', ts: NOW, value: 1 }]);
-  for (let index = 0; index < QUOTA + 1; index++) await pipeline.refuse('d', NOW + index);
-  const [newest] = await pipeline.deadLetters();
-  expect(newest).toMatchObject({ device: 'd', codes: { malformed: 1 }, content: null });
-});
-
 test('Dead letter: the database refuses it with and without payload: the message is not acknowledged, and counts as unsettled', async () => {
   let refusals = 0;
   const pipeline = await start({

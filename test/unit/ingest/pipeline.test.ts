@@ -195,24 +195,3 @@ test.each([
     expect(await pipeline.messages('unknown_topic')).toBe(1);
   },
 );
-
-test('Ingest: clock becomes wrong before a dead letter is committed: no acknowledgement until the clock is right', async () => {
-  const clock = { differenceMs: 0 };
-  const writes = new HeldWrites();
-  const pipeline = await start({
-    clock: () => NOW + clock.differenceMs,
-    clockDifference: async () => clock.differenceMs,
-    writes,
-  });
-  const held = writes.hold({ write: 'deadLetters.write' });
-  const message = track(() => pipeline.accept('iot/v1/bad/measurements', '{'));
-  await held.reached();
-  clock.differenceMs = 600_000;
-  await held.release();
-  // The clock guard compares when the message requests the time after the commit.
-  await until(() => pipeline.clockGuard.differenceMs === 600_000);
-  expect(message.isAcknowledged()).toBe(false);
-  clock.differenceMs = 0;
-  await message.acknowledged;
-  expect(await pipeline.deadLetters()).toEqual([{ malformed: 1 }]);
-});

@@ -45,15 +45,6 @@ test('Messages of a device in one ms without a timestamp: received over MQTT: ea
   expect(await pipeline.samples('other', 's', NOW)).toEqual([[NOW, 4]]);
 });
 
-test('Messages of a device in one ms: SenML with relative times: each value is stored at its own ms', async () => {
-  await start();
-  for (const v of [1, 2]) await pipeline.measure('d', [{ n: 's', v, t: -5 }]);
-  expect(await pipeline.samples('d', 's', NOW - 5000)).toEqual([
-    [NOW - 5000, 1],
-    [NOW - 4999, 2],
-  ]);
-});
-
 test('Dead letters of messages in one ms without a timestamp: replays store all values, each once', async () => {
   await start({ AUTO_REGISTER: 'false' });
   for (const value of [1, 2, 3]) await pipeline.accept('iot/v1/d/measurements', `{"s":${value}}`);

@@ -102,3 +102,9 @@ test.each([
   expect(monthOf(Date.parse(text))).toBe(Date.parse(month));
   expect(nextMonthOf(Date.parse(text))).toBe(Date.parse(next));
 });
+
+test('Schema rules: a message of two sensors needs two rows: each row has one sensor and its times', () => {
+  const message = messageWeight({ sensors: 2, samples: 2000 });
+  expect(message.rows).toBe(2);
+  expect(message.bytes).toBe(2 * messageWeight({ sensors: 1, samples: 2000 }).bytes);
+});

@@ -33,20 +33,6 @@ test('Name of a sensor: different parts: different names', () => {
   );
 });
 
-test('Name of a sensor: parts that are divided at another place: different names', () => {
-  const cut = fc.array(fc.constantFrom('a', '1', '.', '\\'), { minLength: 1, maxLength: 7 });
-  fc.assert(
-    fc.property(cut, fc.nat(), fc.nat(), (characters, one, other) => {
-      const at = (place: number) => {
-        const text = characters.join('');
-        return [text.slice(0, place % (text.length + 1)), text.slice(place % (text.length + 1))];
-      };
-      expect(nameOfParts(at(one)) === nameOfParts(at(other))).toBe(at(one)[0] === at(other)[0]);
-    }),
-    { numRuns: 2000 },
-  );
-});
-
 const source = fc.tuple(part, fc.dictionary(part, part, { maxKeys: 2, noNullPrototype: true }), part);
 const nameOf = ([measurement, tags, field]: [string, Record<string, string>, string]) =>
   lineName(lineNames(measurement, Object.entries(tags)), field);

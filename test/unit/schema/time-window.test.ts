@@ -1,19 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { DAY_MS, DEAD_LETTER_DAYS, MIN_BATCH_DAYS } from '../../../schema/rules.ts';
+import { DAY_MS, MIN_BATCH_DAYS } from '../../../schema/rules.ts';
 import { checkWindow, MAX_TTL_SECONDS, TWCS_MAX_WINDOWS, windowFor } from '../../../schema/time-window.ts';
 
 const DAY_S = DAY_MS / 1000;
-
-test('Compaction windows: 7 days in windows of an hour: refused, because 168 windows exceed the maximum of 50', () => {
-  expect(() => checkWindow({ ttlSeconds: 7 * DAY_S, windowDays: 1 / 24 })).toThrow(
-    /168 windows.*50 is the most/,
-  );
-});
-
-test('Compaction windows: 30 days in windows of a day: allowed', () => {
-  expect(() => checkWindow({ ttlSeconds: 30 * DAY_S, windowDays: 1 })).not.toThrow();
-  expect(windowFor(30)).toEqual({ ttlSeconds: 2_592_000, windowDays: 1 });
-});
 
 test('Compaction windows: exactly 50 windows: allowed; one second more: refused', () => {
   expect(() => checkWindow({ ttlSeconds: 50 * DAY_S, windowDays: 1 })).not.toThrow();
@@ -59,14 +48,6 @@ test('Compaction windows: every allowed retention: windows of whole days, at mos
 test('Compaction windows: a retention of 20 to 30 days, or of 40 days or more: 20 to 30 windows', () => {
   const outside = windows.filter(({ windows: count }) => count < 20 || count > 30).map(({ days }) => days);
   expect(outside).toEqual(retentions.filter((days) => days < 20 || (days > 30 && days < 40)));
-});
-
-test('Compaction windows: 14 days of dead letters: windows of one day', () => {
-  expect(windowFor(DEAD_LETTER_DAYS)).toEqual({ ttlSeconds: 1_209_600, windowDays: 1 });
-});
-
-test('Compaction windows: limits of the servers: at most 50 windows, and a TTL of at most 20 years', () => {
-  expect([TWCS_MAX_WINDOWS, MAX_TTL_SECONDS]).toEqual([50, 20 * 365 * 86_400]);
 });
 
 test('Compaction windows: a retention of one day: a window of a day', () => {

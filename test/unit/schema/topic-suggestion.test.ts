@@ -42,11 +42,6 @@ test.each([
   '',
 ])('Topic suggestion: %s: no suggestion is made', (topic) => expect(suggestTopic(topic)).toBeNull());
 
-test.each(['iot/v1/my-desk/measurements'])(
-  'Topic suggestion: valid topic %s: no suggestion is made',
-  (topic) => expect(suggestTopic(topic)).toBeNull(),
-);
-
 test('Topic suggestion: random topics: each suggestion is a valid topic', () => {
   const level = fc.oneof(fc.constantFrom('iot', 'v1', ...KINDS, ''), fc.string());
   fc.assert(

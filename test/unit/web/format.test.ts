@@ -3,9 +3,7 @@ import {
   createZone,
   formatAge,
   formatField,
-  formatMs,
   formatNumber,
-  formatRate,
   formatZone,
   isNamedZone,
   NOTHING,
@@ -29,8 +27,6 @@ test.each([
 test('Number format: value null or undefined: shown as a dash', () => {
   expect(formatNumber(null)).toBe(NOTHING);
   expect(formatNumber(undefined)).toBe(NOTHING);
-  expect(formatMs(null)).toBe(NOTHING);
-  expect(formatRate(undefined)).toBe(NOTHING);
 });
 
 test('Number format: a negative number rounds to zero: shown without a minus sign', () => {

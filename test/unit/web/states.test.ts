@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { drawn, shapeOfBins, shapeOfSamples } from '../../../web/chart/shape.ts';
-import { changesOf, sharesOf, statesOf, stateText, stretchesOf } from '../../../web/states.ts';
+import { statesOf, stateText, stretchesOf } from '../../../web/states.ts';
 
 const RANGE = { from: 0, to: 100_000 };
 
@@ -87,25 +87,4 @@ test('State bands of a chart: bin with two states: the band shows the share of t
     [0, 1000, 0, 1],
     [1000, 2000, 0, 0.25],
   ]);
-});
-
-test('State statistics: samples or bins of a range: share of each state, and number of changes', () => {
-  expect(sharesOf(samples([0, 1, 1, 1]))).toEqual([
-    { value: 0, share: 0.25 },
-    { value: 1, share: 0.75 },
-  ]);
-  expect(
-    sharesOf(
-      bins([
-        [0, 0.5, 1],
-        [1, 1, 1],
-      ]),
-    ),
-  ).toEqual([
-    { value: 0, share: 0.25 },
-    { value: 1, share: 0.75 },
-  ]);
-  expect(sharesOf(bins([[0, 1.5, 3]]))).toEqual([]);
-  expect(changesOf([0, 0, 1, 0])).toBe(2);
-  expect(changesOf([])).toBe(0);
 });

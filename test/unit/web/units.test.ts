@@ -1,14 +1,5 @@
 import { expect, test } from '@jest/globals';
-import {
-  limitScale,
-  limitText,
-  quantityOf,
-  toSent,
-  toShown,
-  type UnitChoices,
-  unitsOf,
-  writeValue,
-} from '../../../web/units.ts';
+import { quantityOf, type UnitChoices, unitsOf, writeValue } from '../../../web/units.ts';
 
 const written = (value: number | null, unit: string | null, choices?: UnitChoices) => {
   const { number, unit: text } = writeValue(value, unit, choices ? { choices } : {});
@@ -75,13 +66,4 @@ test('Physical quantity of a unit: known unit, with or without prefix: found; ot
   ]);
   expect(['%', 'beat/min', null, '', 'W', 'toString'].map(quantityOf)).toEqual(Array(6).fill(null));
   expect(unitsOf('temperature')).toEqual(['°C', '°F', 'K']);
-});
-
-test('Chosen units: alarm limit of 99.5 °F: stored as 37.5 °C, and shown as 99.5 °F', () => {
-  const scale = limitScale('Cel', { temperature: '°F' });
-  expect(toSent(scale, 99.5)).toBe(37.5);
-  expect(Number(toShown(scale, toSent(scale, 99.5)).toPrecision(12))).toBe(99.5);
-  expect(limitText(scale, toSent(scale, 0))).toBe('0');
-  expect(limitScale('J', {})).toMatchObject({ unit: 'J', factor: 1 });
-  expect(toSent(limitScale('J', {}), 0.1 + 0.2)).toBe(0.1 + 0.2);
 });

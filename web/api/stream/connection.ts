@@ -19,7 +19,6 @@ export function createConnection({
   /** receives the JSON of snapshot and delta events, which carry newest values; `isLast`: the event completes a snapshot */
   onItems: (text: string, event: { isSnapshot: boolean; isLast: boolean }) => void;
   onStats: (text: string) => void;
-  /** receives the JSON of an event of a kind that was passed to `listen` */
   onEvent: (name: string, text: string) => void;
   onStatus: (status: StreamStatus) => void;
   /** is called when the API refuses the request; the session may have ended */
@@ -98,7 +97,6 @@ export function createConnection({
   }
 
   return {
-    /** @param name kind of event that is received from now on */
     listen(name: string) {
       if (names.has(name)) return;
       names.add(name);

@@ -22,12 +22,7 @@ export const alone =
     };
   };
 
-/**
- * The hub runs in one of the shown tabs, for browsers without shared workers. The tab that holds a lock is the leader. When it
- * is closed or hidden, the browser passes the lock to another tab.
- *
- * @param name of lock and channel, which differs with each version
- */
+/** The hub runs in the shown tab that holds a lock, for browsers without shared workers. A closed or hidden tab passes the lock on. */
 export const viaLeader =
   ({
     EventSource,
@@ -45,7 +40,6 @@ export const viaLeader =
     let leadership: AbortController | null = null;
     let receive = (_message: TabMessage) => {};
 
-    /** @returns settles when the tab has stopped leading */
     function lead(signal: AbortSignal): Promise<void> {
       const hub = new StreamHub({ EventSource });
       const channels = new Map<string, BroadcastChannel>();

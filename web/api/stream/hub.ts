@@ -31,9 +31,7 @@ export class StreamHub {
   #tabs = new Map<unknown, Tab>();
   #connection;
   #status: StreamStatus = 'paused';
-  /** The subscription of the stream; null: there is no stream. */
   #opened: Target | null = null;
-  /** The newest items of the subscription, by device id and sensor id. */
   #items = new Map<string, LatestItem>();
   #isComplete = false;
   #stats = { text: '', at: Number.NEGATIVE_INFINITY };
@@ -63,12 +61,6 @@ export class StreamHub {
     this.#leaseTimer = setInterval(() => this.#endLeases(), LEASE_MS / 3);
   }
 
-  /**
-   * Takes the state of a tab.
-   *
-   * @param key identifies the tab
-   * @param post sends a message to the tab
-   */
   take(key: unknown, state: TabState, post: (message: HubMessage) => void) {
     const known = this.#tabs.get(key);
     const tab = known ?? { state, post, has: () => true, renewedAt: 0, isWaiting: false };
@@ -92,7 +84,6 @@ export class StreamHub {
     if (tab.isWaiting && this.#isComplete) this.#sendSnapshot(tab);
   }
 
-  /** Takes the states of a tab that has the other end of the port. */
   serve(port: MessagePort) {
     const post = (message: HubMessage) => port.postMessage(message);
     port.onmessage = ({ data }: MessageEvent<TabState | null>) => {
@@ -130,7 +121,6 @@ export class StreamHub {
     );
   }
 
-  /** @param target null: closes the stream */
   #open(target: Target | null) {
     this.#opened = target;
     this.#items.clear();

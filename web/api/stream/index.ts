@@ -10,7 +10,6 @@ const SILENCE_MS = 3 * RENEW_MS;
 /** The same before the first answer: on a busy machine, a shared worker starts slowly. */
 const FIRST_SILENCE_MS = 15_000;
 
-/** The parts of a window that show whether people see the page. */
 export interface Page {
   document: Pick<Document, 'hidden' | 'addEventListener'>;
   window: Pick<Window, 'addEventListener'>;
@@ -20,10 +19,8 @@ export interface StreamListeners {
   /** receives the JSON of newest values; `isLast`: the event completes a snapshot */
   onItems: (text: string, isLast: boolean) => void;
   onStats: (stats: StatsEvent) => void;
-  /** is called at each event of a further kind */
   onEvent?: (name: string) => void;
   onStatus: (status: StreamStatus) => void;
-  /** is called when the API refuses the request; the session may have ended */
   onRefused: () => void;
 }
 

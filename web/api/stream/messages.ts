@@ -3,7 +3,6 @@ import type { Target } from './target.ts';
 
 /** The state of a tab, which the tab sends at each change, and every `RENEW_MS`. */
 export interface TabState {
-  /** null: the tab needs no stream */
   target: Target | null;
   isShown: boolean;
   /** further kinds of events that the tab reads; equal for all tabs of a version */

@@ -9,7 +9,6 @@ export const viaWorker =
     return overPort(worker.port, onMessage);
   };
 
-/** @returns the connection to a hub that serves the other end of the port */
 export function overPort(port: MessagePort, onMessage: Listeners['onMessage']): Transport {
   port.onmessage = ({ data }) => onMessage(data);
   return {

@@ -5,13 +5,9 @@ export interface Target {
   sensors?: readonly (readonly [device: string, sensor: string])[];
 }
 
-/**
- * The nil UUID (RFC 9562, section 5.9), which no device has. A page that subscribes to this device id receives only
- * pipeline statistics.
- */
+/** The nil UUID (RFC 9562, section 5.9), which no device has. A page that subscribes to it receives only pipeline statistics. */
 const NOBODY = '00000000-0000-0000-0000-000000000000';
 
-/** The subscription to the pipeline statistics alone. */
 export const FIGURES_ALONE: Target = { devices: [NOBODY] };
 
 /** Limit of the API for the names in one subscription. Above it, the whole fleet is followed. */
@@ -37,7 +33,6 @@ export function unionOf(targets: readonly Target[]): Target | null {
   return { devices: [...devices].sort(), sensors: inOrder.map(([, sensor]) => sensor) };
 }
 
-/** @returns whether the subscription has everything of the target */
 export function covers(subscription: Target, target: Target): boolean {
   if (isWhole(subscription)) return true;
   if (isWhole(target)) return false;
@@ -51,7 +46,6 @@ export function covers(subscription: Target, target: Target): boolean {
 
 const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** @returns the key of a sensor, by the ids of the sensor and its device */
 export const keyOf = ({ device_id, sensor_id }: { device_id: string; sensor_id: string }): string =>
   `${device_id}/${sensor_id}`;
 

@@ -1,12 +1,13 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { keyOf } from '../../api/stream/index.ts';
 import { formatCounted, formatDateTime, formatSpan, NOTHING } from '../../format.ts';
-import { Field, FormDialog } from '../../kit/form.tsx';
 import { Table } from '../../kit/table.tsx';
 import { sensorHref } from '../../routes.ts';
 import { useChanges, useServices } from '../../state/hooks.ts';
 import type { UnitChoices } from '../../units.ts';
-import { differenceScale, limitScale, roundedText, sensorValueText } from '../../units.ts';
+import { sensorValueText } from '../../units.ts';
+import { Field, FormDialog } from '../shared/form.tsx';
+import { differenceScale, limitScale, roundedText } from '../shared/limits.ts';
 import type { Alarm } from './api.ts';
 import { acknowledgeAlarm, shelveAlarm } from './api.ts';
 import { isShelved, useAlarmSettings } from './open-alarms.ts';

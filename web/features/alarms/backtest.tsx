@@ -2,7 +2,7 @@ import { keyOf } from '../../api/stream/index.ts';
 import { formatCounted, formatDateClock, formatDateTime, formatDuration } from '../../format.ts';
 import { useServices } from '../../state/hooks.ts';
 import type { Scale } from '../../units.ts';
-import { limitText } from '../../units.ts';
+import { limitText } from '../shared/limits.ts';
 import type { Backtest, PastEpisode } from './api.ts';
 
 const WIDTH = 1000;

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
-import { Field } from '../../kit/form.tsx';
 import { useQuery, useServices } from '../../state/hooks.ts';
-import { limitScale, roundedText } from '../../units.ts';
+import { Field } from '../shared/form.tsx';
+import { limitScale, roundedText } from '../shared/limits.ts';
 import type { LimitField, Typed } from './rule-fields.ts';
 import { KINDS } from './rule-fields.ts';
 

@@ -1,3 +1,4 @@
+/** Alarm rules, open alarms and their marks on devices, charts and the wall. */
 import type { Feature } from '../../feature.ts';
 import { AlarmMark, OpenAlarms, RuleButton, UnreadAlarms } from './marks.tsx';
 import { ALARM_EVENT } from './open-alarms.ts';

@@ -1,7 +1,7 @@
 import type { Slots } from '../../feature.ts';
 import { formatCount } from '../../format.ts';
-import { Count } from '../../kit/navigation.tsx';
 import { useMay } from '../../state/session.ts';
+import { Count } from '../shared/count.tsx';
 import {
   MOST_OPEN,
   openCountText,

@@ -1,5 +1,6 @@
 import type { Scale } from '../../units.ts';
-import { differenceScale, isAsSent, limitOf, limitText, plainScale } from '../../units.ts';
+import { isAsSent, plainScale } from '../../units.ts';
+import { differenceScale, limitOf, limitText } from '../shared/limits.ts';
 import type { AlarmCondition, AlarmRule, Severity, WantedAlarmRule } from './api.ts';
 
 const MINUTE_MS = 60_000;

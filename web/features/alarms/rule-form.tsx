@@ -1,11 +1,12 @@
 import { useEffect, useId, useState } from 'preact/hooks';
 import { Problem, problemText } from '../../api/request.ts';
 import { formatUnit } from '../../format.ts';
-import { FormDialog, Required } from '../../kit/form.tsx';
 import { sensorHref } from '../../routes.ts';
 import { useServices } from '../../state/hooks.ts';
 import type { Scale } from '../../units.ts';
-import { isAsSent, limitScale } from '../../units.ts';
+import { isAsSent } from '../../units.ts';
+import { FormDialog, Required } from '../shared/form.tsx';
+import { limitScale } from '../shared/limits.ts';
 import type { AlarmRule, Backtest } from './api.ts';
 import { saveRule, testRule } from './api.ts';
 import { BacktestStrip } from './backtest.tsx';

@@ -1,5 +1,5 @@
 import { useQuery, useServices } from '../../state/hooks.ts';
-import { missingBefore } from '../../state/lists.ts';
+import { missingBefore } from '../shared/missing.ts';
 import type { Alarm } from './api.ts';
 import { readAlarms } from './api.ts';
 import { REFRESH, useReloads } from './open-alarms.ts';

@@ -1,3 +1,4 @@
+/** Texts about instants, on charts of a device. */
 import type { Feature } from '../../feature.ts';
 
 export const annotationsFeature: Feature = {

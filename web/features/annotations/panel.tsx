@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks';
 import { problemWords, toProblem } from '../../api/request.ts';
 import { formatDateTime, formatField, formatZone, parseField } from '../../format.ts';
-import { Field, FormDialog } from '../../kit/form.tsx';
 import { useQuery, useServices } from '../../state/hooks.ts';
-import { missingBefore } from '../../state/lists.ts';
 import { scopeText, useMay } from '../../state/session.ts';
+import { Field, FormDialog } from '../shared/form.tsx';
+import { missingBefore } from '../shared/missing.ts';
 import { annotate, readAnnotations, removeAnnotation } from './api.ts';
 import { useMarks } from './marks.ts';
 import '../../chart/chart.css';

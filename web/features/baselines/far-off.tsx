@@ -1,13 +1,12 @@
 import { useServices } from '../../state/hooks.ts';
 import { sensorValueText } from '../../units.ts';
-import { Kind, linkTo } from '../../wall/stands-out.tsx';
+import { Kind, linkTo } from '../shared/stands-out.tsx';
 import { NORMAL, NOT_JUDGED, TO_BE_JUDGED } from './deviation.ts';
-import '../../wall/wall.css';
 import './baselines.css';
 import type { StandsOutProps } from '../../feature.ts';
 import type { FleetSensor } from '../../state/fleet.ts';
 import type { UnitChoices } from '../../units.ts';
-import type { Entry } from '../../wall/stands-out.tsx';
+import type { Entry } from '../shared/stands-out.tsx';
 
 const SCALE = Array.from({ length: 2 * NORMAL + 1 }, (_, cellState) => cellState);
 

@@ -11,7 +11,6 @@ import { sensorValueText } from '../../units.ts';
 import type { OutlierGroup, OutlierItem } from './api.ts';
 import { readGroups, readOutliers } from './api.ts';
 import { describeLevel, levelOf, NORMAL, NOT_JUDGED, nothingFar, OLD_VALUES } from './deviation.ts';
-import '../../wall/wall.css';
 import './baselines.css';
 import type { UnitChoices } from '../../units.ts';
 

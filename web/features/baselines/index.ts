@@ -1,3 +1,4 @@
+/** Marks newest values that are unusual for the hour, and ranks the sensors of a large fleet. */
 import type { Feature } from '../../feature.ts';
 import { describe, judge, nothingFar, OLD_VALUES } from './deviation.ts';
 import { FarOff, Legend, useFarCount } from './far-off.tsx';

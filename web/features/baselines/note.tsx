@@ -8,7 +8,6 @@ import { scaleFor, toShown } from '../../units.ts';
 import type { BaselineHour } from './api.ts';
 import { readBaseline } from './api.ts';
 import { describeLevel, levelOf, NORMAL, TO_BE_JUDGED } from './deviation.ts';
-import '../../wall/wall.css';
 import './baselines.css';
 
 const REFRESH = { refreshMs: 10_000 };

@@ -20,6 +20,8 @@ export interface Outlier {
   interval_ms?: number;
   ts: string;
   value: number;
+  /** Only over MQTT, after a correction: this value replaces a shown one up to this time, even if it is older. */
+  corrected_until?: string;
   sigmas: number;
   baseline: Baseline | null;
   age_ms: number;

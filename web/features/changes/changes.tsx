@@ -16,6 +16,7 @@ import type { Column } from '../../kit/table.tsx';
 import { Table } from '../../kit/table.tsx';
 import { deviceHref, itemHref } from '../../routes.ts';
 import { useServices, useTitle } from '../../state/hooks.ts';
+import '../shared/tables.css';
 import './changes.css';
 import { keyOf } from '../../api/stream/index.ts';
 import type { Stale } from '../../state/verdict.ts';

@@ -1,3 +1,4 @@
+/** A page with the changes of many sensors in a range of time. */
 import type { Feature } from '../../feature.ts';
 
 export const changesFeature: Feature = {

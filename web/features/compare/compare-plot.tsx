@@ -1,5 +1,5 @@
 import { useCallback, useMemo, useRef } from 'preact/hooks';
-import { chartOptions, colorsOf, lonePoints } from '../../chart/options.ts';
+import { chartOptions, colorsOf, DOT_SIZE, loneEntriesOf } from '../../chart/options.ts';
 import { useTimePlot } from '../../chart/plot.ts';
 import type { Zone } from '../../format.ts';
 import { alignLines, axesOf } from './use-compared.ts';
@@ -8,7 +8,7 @@ import '../../chart/chart.css';
 import type uPlot from 'uplot';
 import { keyOf } from '../../api/stream/index.ts';
 import type { LatestItem } from '../../api/types.ts';
-import { readingAt, stateAt, statisticsOf } from '../../chart/readout.ts';
+import { readingAt, stateAt } from '../../chart/readout.ts';
 import type { Shape } from '../../chart/shape.ts';
 import { middleOf, within } from '../../chart/shape.ts';
 import { TimeChart, useStatePlugins } from '../../chart/signal-chart.tsx';
@@ -20,9 +20,10 @@ import { itemHref } from '../../routes.ts';
 import { useChanges, useServices } from '../../state/hooks.ts';
 import { useStale } from '../../state/verdict.ts';
 import type { StateNames } from '../../states.ts';
-import { sharesOf, stateText } from '../../states.ts';
+import { stateText } from '../../states.ts';
 import type { Scale } from '../../units.ts';
 import { shownText, toShown } from '../../units.ts';
+import { sharesOf, statisticsOf } from '../shared/statistics.ts';
 import type { Compared, Line } from './use-compared.ts';
 
 /** Number of solid lines. Further lines are dashed, so that eight lines differ by more than their colors. */
@@ -353,3 +354,12 @@ function useNewest(sensor: Compared['sensor']): Pick<LatestItem, 'ts' | 'value'>
   useChanges(useCallback((listener) => live.subscribe(key, listener), [live, key]));
   return live.sensor(key)?.item ?? sensor ?? { ts: null, value: null };
 }
+
+/** Returns options that draw dots only for samples between two gaps, which a line alone would not show. */
+const lonePoints = (fill: string): uPlot.Series.Points => ({
+  show: false,
+  size: DOT_SIZE,
+  width: 0,
+  fill,
+  filter: loneEntriesOf,
+});

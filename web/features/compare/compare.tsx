@@ -1,6 +1,7 @@
 import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
 import { keyOf } from '../../api/stream/index.ts';
-import { createGutter, gutterPlugin, REACH } from '../../chart/options.ts';
+import type { Gutter } from '../../chart/options.ts';
+import { blank, createGutter, REACH } from '../../chart/options.ts';
 import { inScale, readingAt, stateAt } from '../../chart/readout.ts';
 import { within } from '../../chart/shape.ts';
 import { lengthOf, useWindow } from '../../chart/window.ts';
@@ -28,7 +29,9 @@ import {
   WEEK_MS,
 } from './use-compared.ts';
 import '../../chart/chart.css';
+import '../shared/tables.css';
 import './compare.css';
+import type { Plugin } from 'uplot';
 import type { Shape } from '../../chart/shape.ts';
 import type { Sensor } from './compare-plot.tsx';
 import type { Compared, Line } from './use-compared.ts';
@@ -386,3 +389,24 @@ function textAt(lines: Line[], ts: number, reachMs: number): string {
 
 const labelOf = (group: Line[], isStacked: boolean): string =>
   isStacked ? (group[0]?.name ?? '') : 'All sensors';
+
+/**
+ * Returns a plugin that gives charts below each other equally wide value axes, so that their times align. A chart with fewer
+ * axes gets empty axes.
+ */
+const gutterPlugin = (gutters: Gutter[]): Plugin => ({
+  opts(_chart, options) {
+    const [times = {}, ...values] = options.axes ?? [];
+    const none = { ...values[0], side: 1 as const, grid: { show: false }, values: blank };
+    const axes = gutters.map(({ sizeFor }, index) => ({ ...(values[index] ?? none), size: sizeFor }));
+    return { ...options, axes: [times, ...axes] };
+  },
+  hooks: {
+    init(chart) {
+      for (const gutter of gutters) gutter.add(chart);
+    },
+    destroy(chart) {
+      for (const gutter of gutters) gutter.remove(chart);
+    },
+  },
+});

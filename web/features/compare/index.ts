@@ -1,3 +1,4 @@
+/** A page with the charts of chosen sensors on one time axis. */
 import type { Feature } from '../../feature.ts';
 import { CompareButton, CompareLink } from './button.tsx';
 

@@ -12,6 +12,7 @@ import { useFiguresAlone } from '../../state/live.ts';
 import { scopeText, useMay } from '../../state/session.ts';
 import { readCredentials } from './api.ts';
 import { IssueDialog, RevokeDialog, RotateDialog } from './dialogs.tsx';
+import '../shared/tables.css';
 import './credentials.css';
 import type { Mqtt } from '../../api/types.ts';
 import type { Credential } from './api.ts';
@@ -42,9 +43,9 @@ function Accounts() {
   const { data, problem, loading, slow, reload } = useQuery(`credentials ${cursor}`, (signal) =>
     readCredentials(client, { limit: PAGE_ROWS, cursor }, signal),
   );
-  const { data: pipeline } = useQuery('credentials-broker', (signal) => client.pipeline(signal));
+  const { data: ingest } = useQuery('credentials-broker', (signal) => client.ingest(signal));
   const pages = usePages({ next: loading ? undefined : data?.next });
-  const mqtt = pipeline?.ingest.mqtt ?? null;
+  const mqtt = ingest?.mqtt ?? null;
   const items = rowsOf(data, loading);
 
   const changed = (text: string) => {

@@ -2,10 +2,11 @@ import { useState } from 'preact/hooks';
 import type { Problem, ProblemWords } from '../../api/request.ts';
 import { problemWords } from '../../api/request.ts';
 import type { Mqtt } from '../../api/types.ts';
-import { Cancel, Copyable } from '../../kit/controls.tsx';
-import { Field, FormDialog } from '../../kit/form.tsx';
-import { publishCommand } from '../../kit/publish-command.ts';
 import { useServices } from '../../state/hooks.ts';
+import { Copyable } from '../shared/copy.tsx';
+import { Cancel } from '../shared/dialog.tsx';
+import { Field, FormDialog } from '../shared/form.tsx';
+import { publishCommand } from '../shared/publish-command.ts';
 import type { Credential, IssuedCredential } from './api.ts';
 import { issueCredential, revokeCredential, rotateCredential } from './api.ts';
 

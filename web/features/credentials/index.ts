@@ -1,3 +1,4 @@
+/** Accounts of devices at the embedded broker. */
 import type { Feature } from '../../feature.ts';
 import { IssueHint } from './hint.tsx';
 

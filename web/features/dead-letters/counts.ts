@@ -2,10 +2,16 @@ import { useCallback, useEffect, useState } from 'preact/hooks';
 import type { Problem } from '../../api/request.ts';
 import { toProblem } from '../../api/request.ts';
 import { parseTime } from '../../routes.ts';
-import { aheadOf, MOVED_MS } from '../../state/clock.ts';
+import type { Clock } from '../../state/clock.ts';
 import { useServices } from '../../state/hooks.ts';
 import type { RefusedHour } from './api.ts';
 import { readSummary } from './api.ts';
+
+/** Limit in ms for a correction of the clock by an answer. After a larger correction, earlier requests used a wrong time. */
+const MOVED_MS = 5000;
+
+/** @returns time in ms by which the API clock is ahead of the clock of this machine */
+const aheadOf = (clock: Pick<Clock, 'now' | 'local'>): number => clock.now() - clock.local();
 
 /** A half-open range in epoch ms. */
 export type Span = { from: number; to: number };

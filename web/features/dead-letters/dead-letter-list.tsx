@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useRef } from 'preact/hooks';
 import type { Zone } from '../../format.ts';
-import { formatBytes, formatCount, formatDateTime, formatZone, NOTHING } from '../../format.ts';
+import { formatCount, formatDateTime, formatZone, NOTHING } from '../../format.ts';
 import { OtherZone } from '../../kit/figure.tsx';
 import { FilterField, Pager, usePages } from '../../kit/list-controls.tsx';
 import { Notice, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
@@ -8,6 +8,7 @@ import { Table } from '../../kit/table.tsx';
 import { deviceHref, withQuery } from '../../routes.ts';
 import { useQuery, useServices } from '../../state/hooks.ts';
 import { rowsOf } from '../../state/lists.ts';
+import { formatBytes } from '../shared/bytes.ts';
 import type { DeadLetter, Refusal } from './api.ts';
 import { readDeadLetters } from './api.ts';
 import { binName } from './bars.tsx';

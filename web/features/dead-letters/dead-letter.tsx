@@ -1,9 +1,10 @@
 import { Fragment } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { formatBytes, formatCount, formatCounted, formatDateTime, formatZone } from '../../format.ts';
+import { formatCount, formatCounted, formatDateTime, formatZone } from '../../format.ts';
 import { Breadcrumbs } from '../../kit/navigation.tsx';
 import { ProblemNotice, SlowLine } from '../../kit/notice.tsx';
 import { useQuery, useServices, useTitle } from '../../state/hooks.ts';
+import { formatBytes } from '../shared/bytes.ts';
 import { readDeadLetter } from './api.ts';
 import { elementOf, RefusedTable } from './codes.tsx';
 import { DeviceLink } from './dead-letter-list.tsx';

@@ -1,25 +1,21 @@
 import { problemWords } from '../../api/request.ts';
 import type { Zone } from '../../format.ts';
-import {
-  formatBytes,
-  formatCount,
-  formatCounted,
-  formatDateTime,
-  formatZone,
-  NOTHING,
-} from '../../format.ts';
-import { Choice, Copyable, CopyButton } from '../../kit/controls.tsx';
+import { formatCount, formatCounted, formatDateTime, formatZone, NOTHING } from '../../format.ts';
+import { Choice } from '../../kit/controls.tsx';
 import { OtherZone } from '../../kit/figure.tsx';
 import { Notice, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
 import { Table } from '../../kit/table.tsx';
 import { withQuery } from '../../routes.ts';
 import { useServices, useTitle } from '../../state/hooks.ts';
 import { useFiguresAlone } from '../../state/live.ts';
+import { formatBytes } from '../shared/bytes.ts';
+import { Copyable, CopyButton } from '../shared/copy.tsx';
 import { Bars, BinsTable } from './bars.tsx';
 import { CodeTable } from './codes.tsx';
 import { binsOf, chosenBin, RANGES, rangeOf, sumBins, useCounts } from './counts.ts';
 import { DeadLetterPage } from './dead-letter.tsx';
 import { DeadLetterList } from './dead-letter-list.tsx';
+import '../shared/tables.css';
 import './dead-letters.css';
 import { useState } from 'preact/hooks';
 import type { Place } from '../../routes.ts';

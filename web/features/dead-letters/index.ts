@@ -1,3 +1,4 @@
+/** A page of refused messages, with their replay. Marks on devices and the wall lead to it. */
 import type { Feature } from '../../feature.ts';
 import { MissingDeviceRefusals, RecentDeadLetters, RefusalMark, UnmatchedHint } from './marks.tsx';
 import { RefusedDevices, RefusedLegend, RefusedMarks, useRefusedCount } from './wall.tsx';

@@ -1,6 +1,6 @@
 import type { Slots } from '../../feature.ts';
 import { formatCounted } from '../../format.ts';
-import { Count } from '../../kit/navigation.tsx';
+import { Count } from '../shared/count.tsx';
 import type { RefusedDevice } from './api.ts';
 import { refusalRate, useDeadLetterCount, useRefusals, useUnmatchedTopics } from './state.ts';
 import './marks.css';

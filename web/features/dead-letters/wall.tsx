@@ -1,9 +1,8 @@
 import { formatCount } from '../../format.ts';
 import { deviceHref } from '../../routes.ts';
 import { useServices } from '../../state/hooks.ts';
-import { ENTRIES_OF_KIND, More } from '../../wall/stands-out.tsx';
+import { ENTRIES_OF_KIND, More } from '../shared/stands-out.tsx';
 import { refusalRate, useRefusedDevices } from './state.ts';
-import '../../wall/wall.css';
 import './marks.css';
 import type { Slots, StandsOutProps } from '../../feature.ts';
 import type { Fleet } from '../../state/fleet.ts';

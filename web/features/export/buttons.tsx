@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { sensorPath } from '../../api/client.ts';
 import { BASE, toQuery } from '../../api/request.ts';
 import type { ChartActionsProps, DrawnLine } from '../../feature.ts';
-import { copyText, saveFile } from '../../kit/controls.tsx';
+import { copyText, saveFile } from '../shared/copy.tsx';
 import './export.css';
 
 /** Space around the picture for its title in CSS pixels. If the picture has several charts, each chart also has space for its name. */

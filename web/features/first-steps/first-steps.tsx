@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks';
 import { problemWords, toProblem } from '../../api/request.ts';
-import { Copyable } from '../../kit/controls.tsx';
-import { EXAMPLE, NEXT_LINE, PAYLOAD, publishCommand, quote } from '../../kit/publish-command.ts';
 import { Slot } from '../../kit/slots.tsx';
 import { useQuery, useServices } from '../../state/hooks.ts';
 import { scopeText, useMay } from '../../state/session.ts';
+import { Copyable } from '../shared/copy.tsx';
+import { EXAMPLE, NEXT_LINE, PAYLOAD, publishCommand, quote } from '../shared/publish-command.ts';
 import './first-steps.css';
 import type { Problem } from '../../api/request.ts';
 import type { Mqtt } from '../../api/types.ts';
@@ -13,7 +13,7 @@ import type { Mqtt } from '../../api/types.ts';
 export function FirstSteps() {
   const { client, session } = useServices();
   const { canLeave } = session.state.value;
-  const { data: pipeline } = useQuery('first-steps', (signal) => client.pipeline(signal));
+  const { data: ingest } = useQuery('first-steps', (signal) => client.ingest(signal));
   return (
     <>
       <TestValue />
@@ -27,8 +27,8 @@ export function FirstSteps() {
           Replace <code>TOKEN</code> with a token of the scope ingest.
         </p>
       )}
-      {pipeline?.ingest.mqtt && <OverMqtt mqtt={pipeline.ingest.mqtt} />}
-      {pipeline?.ingest.auto_register === false && <BirthFirst />}
+      {ingest?.mqtt && <OverMqtt mqtt={ingest.mqtt} />}
+      {ingest?.auto_register === false && <BirthFirst />}
       <p>
         Or start simulated devices with <code>npm run simulator</code>. The{' '}
         <a class="link" href="/docs/" data-native>

@@ -1,3 +1,4 @@
+/** A guide to the first measurement, while the fleet is empty. */
 import type { Feature } from '../../feature.ts';
 import { FirstSteps } from './first-steps.tsx';
 

@@ -1,12 +1,13 @@
 import { useState } from 'preact/hooks';
 import { formatCount } from '../../format.ts';
-import { Field } from '../../kit/form.tsx';
 import { useTitle } from '../../state/hooks.ts';
 import { useFiguresAlone } from '../../state/live.ts';
 import { scopeText, useMay } from '../../state/session.ts';
+import { Field } from '../shared/form.tsx';
 import { FileOptions, openQuestions, Questions } from './options.tsx';
 import { Preview, RunResult } from './results.tsx';
 import { useImport } from './use-import.ts';
+import '../shared/tables.css';
 import './import.css';
 
 /** Renders the view that imports a file of old measurements. It begins with a test, which stores nothing. */

@@ -1,3 +1,4 @@
+/** A page that stores measurements from files. */
 import type { Feature } from '../../feature.ts';
 import { ImportButton, ImportHint } from './links.tsx';
 

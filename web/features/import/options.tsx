@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { isNamedZone } from '../../format.ts';
-import { Field } from '../../kit/form.tsx';
+import { Field } from '../shared/form.tsx';
 import type { ImportProposal, ImportQuestion } from './api.ts';
 
 /** An option that describes a file. `choices`: value and text of each; `list`: what the field proposes while typing. */

@@ -4,9 +4,9 @@ import type { Problem } from '../../api/request.ts';
 import { problemWords } from '../../api/request.ts';
 import type { DeviceInfo } from '../../api/types.ts';
 import { formatCounted } from '../../format.ts';
-import { Field, FormDialog } from '../../kit/form.tsx';
 import { useServices } from '../../state/hooks.ts';
 import { scopeText, useMay } from '../../state/session.ts';
+import { Field, FormDialog } from '../shared/form.tsx';
 import './retire.css';
 
 /** Renders the button that retires a device. For users without the scope admin, the button is disabled and shows the reason. */

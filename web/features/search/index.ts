@@ -1,3 +1,4 @@
+/** The search in the header: pages, devices, sensors and sites. */
 import type { Feature } from '../../feature.ts';
 import { Search } from './search.tsx';
 

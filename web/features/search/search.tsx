@@ -1,11 +1,11 @@
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { problemWords } from '../../api/request.ts';
-import { Dialog } from '../../kit/controls.tsx';
 import type { Page } from '../../kit/slots.tsx';
 import { useFeaturePages } from '../../kit/slots.tsx';
 import { deviceHref, sensorHref } from '../../routes.ts';
 import { useQuery, useServices } from '../../state/hooks.ts';
 import { useMay } from '../../state/session.ts';
+import { Dialog } from '../shared/dialog.tsx';
 import './search.css';
 import type { SearchResult } from './api.ts';
 import { search } from './api.ts';
@@ -27,12 +27,6 @@ interface FoundPage {
 const PAGES = {
   fleet: { kind: 'page', name: 'Fleet', href: '/', words: 'home wall overview sensors' },
   devices: { kind: 'page', name: 'Devices', href: '/?show=devices', words: 'list' },
-  pipeline: {
-    kind: 'page',
-    name: 'Pipeline',
-    href: '/pipeline',
-    words: 'status health database broker processes',
-  },
   manual: { kind: 'page', name: 'Manual', href: '/docs/', words: 'help documentation docs tutorial api' },
 } satisfies Record<string, FoundPage>;
 
@@ -48,8 +42,8 @@ function pagesWith(pages: readonly Page[]): FoundPage[] {
         words,
         scope,
       }));
-  const { fleet, devices, pipeline, manual } = PAGES;
-  return [fleet, devices, ...at('lists'), pipeline, ...at('navigation'), manual];
+  const { fleet, devices, manual } = PAGES;
+  return [fleet, devices, ...at('lists'), ...at('navigation'), manual];
 }
 
 /**

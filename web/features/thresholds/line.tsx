@@ -4,7 +4,7 @@ import type { ChartSubject, SampleMarkProps, SignalSubject } from '../../feature
 import { formatCount, formatCounted } from '../../format.ts';
 import { useServices } from '../../state/hooks.ts';
 import type { Scale } from '../../units.ts';
-import { limitScale, limitText, toSent } from '../../units.ts';
+import { limitScale, limitText, toSent } from '../shared/limits.ts';
 import { createThresholdMarks } from './marks.ts';
 import type { Thresholds } from './state.ts';
 import {

@@ -1,7 +1,7 @@
 import uPlot from 'uplot';
-import { hatch, stroke } from '../../chart/marks.ts';
 import { chartFont, colorsOf } from '../../chart/options.ts';
 import { formatNumber } from '../../format.ts';
+import { hatch, stroke } from '../shared/hatch.ts';
 import type { Thresholds } from './state.ts';
 import { NO_THRESHOLDS, withThresholds } from './state.ts';
 

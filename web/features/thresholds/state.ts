@@ -4,7 +4,8 @@ import { useKept, useServices } from '../../state/hooks.ts';
 import type { KeptTexts } from '../../state/preferences.ts';
 import { membersOf, recall, remember } from '../../state/preferences.ts';
 import type { Scale } from '../../units.ts';
-import { readNumber, toShown } from '../../units.ts';
+import { toShown } from '../../units.ts';
+import { readNumber } from '../shared/limits.ts';
 
 /** The thresholds that a user sets. Values below `low` or above `high` are over a threshold. */
 export type Thresholds = { low: number | null; high: number | null };

@@ -7,12 +7,12 @@ import { keyOf } from '../../api/stream/index.ts';
 import { createGutter, REACH } from '../../chart/options.ts';
 import { pointsFor } from '../../chart/reader.ts';
 import { inOneLine, pointWords, present, readingAt, stateAt } from '../../chart/readout.ts';
-import { within } from '../../chart/shape.ts';
+import { emptyShape, within } from '../../chart/shape.ts';
 import { TimeChart, useStatePlugins } from '../../chart/signal-chart.tsx';
 import { useSeries } from '../../chart/use-series.ts';
 import { lengthOf, useWindow } from '../../chart/window.ts';
 import { WindowBar } from '../../chart/window-bar.tsx';
-import type { DrawnLine } from '../../feature.ts';
+import type { DeviceParts, DrawnLine, TimeAxisProps } from '../../feature.ts';
 import { formatNumber, formatUnit, hueOf } from '../../format.ts';
 import { Age, TypeDot, Value } from '../../kit/figure.tsx';
 import { useIsOutage } from '../../kit/notice.tsx';
@@ -20,8 +20,7 @@ import { ChartActions, useChartParts } from '../../kit/slots.tsx';
 import { itemHref } from '../../routes.ts';
 import { byUnit } from '../../state/device.ts';
 import { ServicesContext, useChanges, useServices } from '../../state/hooks.ts';
-import { signalPlugin } from './chart-plugins.ts';
-import { EventStrip } from './device-events.tsx';
+import { axisPlugin, signalPlugin } from './chart-plugins.ts';
 import './device.css';
 import type { ReadonlySignal } from '@preact/signals';
 import type { DeviceInfo, LatestItem } from '../../api/types.ts';
@@ -37,13 +36,13 @@ const HINT = 'device-signals-hint';
 export function DeviceSignals({
   device,
   items,
-  newestEvent,
   stale,
+  axis = TimeAxis,
 }: {
   device: DeviceInfo;
   items: LatestItem[];
-  newestEvent: string | null;
   stale: Stale | null;
+  axis?: DeviceParts['axis'];
 }) {
   const services = useServices();
   const careful = useMemo(
@@ -60,15 +59,29 @@ export function DeviceSignals({
     at: time.window.to,
   });
   const lists = parts.map(({ plugins }) => plugins);
-  const plugins = useMemo(() => lists.flat(), lists);
+  const gutter = useMemo(createGutter, []);
+  const plugins = useMemo(() => {
+    const onCursor = (ts: number | null) => {
+      cursor.value = ts;
+    };
+    return [axisPlugin(gutter, onCursor), ...lists.flat()];
+  }, [cursor, gutter, ...lists]);
   const intervals = useMemo(
     () => new Map(device.sensors.map(({ sensor_id, interval_ms }) => [sensor_id, interval_ms])),
     [device.sensors],
   );
-  const gutter = useMemo(createGutter, []);
   const panel = useRef<HTMLElement | null>(null);
   const shapes = useRef<Map<string, DrawnLine>>(new Map());
-  const linked = { time, cursor, cursorKey: device.device_id, describedBy: HINT, gutter };
+  const { window, settled, bounds, change: onWindow, reset: onReset } = time;
+  const linked = {
+    window,
+    bounds,
+    onWindow,
+    onReset,
+    cursor,
+    cursorKey: device.device_id,
+    describedBy: HINT,
+  };
 
   return (
     <ServicesContext.Provider value={careful}>
@@ -78,7 +91,7 @@ export function DeviceSignals({
           The cursor is shared by all of these charts. Keys: arrows walk along the line, plus and minus zoom,
           arrows with Shift pan, 0 goes back.
         </p>
-        <EventStrip device={device} newest={newestEvent} plugins={plugins} stale={stale} {...linked} />
+        {axis({ device, stale, settled, plugins, ...linked })}
         {byUnit(items).map((group) => (
           <ul key={group.label} class="signal-group">
             {group.items.map((item) => (
@@ -87,6 +100,7 @@ export function DeviceSignals({
                 item={item}
                 intervalMs={intervals.get(item.sensor_id) ?? null}
                 shapes={shapes.current}
+                gutter={gutter}
                 {...linked}
               />
             ))}
@@ -105,25 +119,39 @@ export function DeviceSignals({
   );
 }
 
-/** @returns time of the newest sample of all sensors in epoch ms; null: there are no samples */
 function newestSample(items: LatestItem[]): number | null {
   const newest = items.reduce((latest, { ts }) => (ts !== null && ts > latest ? ts : latest), '');
   return newest ? Date.parse(newest) : null;
 }
 
+/** The time labels of all charts. */
+const TimeAxis = (chart: TimeAxisProps) => (
+  <div class="signal signal-times">
+    <span />
+    <TimeChart
+      label="Time axis of the charts below"
+      shape={NOTHING_DRAWN}
+      intervalMs={null}
+      onPlace={nothing}
+      inWords={() => ''}
+      {...chart}
+    />
+  </div>
+);
+
+const NOTHING_DRAWN = emptyShape({ from: 0, to: 0 });
+
+type Linked = Omit<TimeAxisProps, 'device' | 'stale' | 'settled' | 'plugins'>;
+
 /** Renders the chart of one sensor among others of its device. The chart is read and drawn only while it is visible. */
-function SignalRow(props: {
-  item: LatestItem;
-  intervalMs: number | null;
-  time: ReturnType<typeof useWindow>;
-  cursorKey: string;
-  /** time in epoch ms of the cursor that all charts share */
-  cursor: ReadonlySignal<number | null>;
-  describedBy: string;
-  gutter: Gutter;
-  /** the drawn signals by sensor id, to which the chart adds its signal */
-  shapes: Map<string, DrawnLine>;
-}) {
+function SignalRow(
+  props: Linked & {
+    item: LatestItem;
+    intervalMs: number | null;
+    gutter: Gutter;
+    shapes: Map<string, DrawnLine>;
+  },
+) {
   const { item } = props;
   const row = useRef<HTMLLIElement | null>(null);
   const isVisible = useVisible(row);
@@ -145,17 +173,8 @@ function SignalRow(props: {
   );
 }
 
-function Signal({
-  item,
-  intervalMs,
-  time,
-  cursorKey,
-  cursor,
-  describedBy,
-  gutter,
-  shapes,
-}: Parameters<typeof SignalRow>[0]) {
-  const { window, bounds, change, reset } = time;
+function Signal({ item, intervalMs, cursor, gutter, shapes, ...chart }: Parameters<typeof SignalRow>[0]) {
+  const { window } = chart;
   const { preferences } = useServices();
   const { zone, units } = preferences.choice.value;
   const series = useSeries(item, window, pointsFor(lengthOf(window), innerWidth, intervalMs));
@@ -187,15 +206,10 @@ function Signal({
           label={`${name} over time; the table of sensors has its newest value, its own page all of them`}
           shape={shape}
           intervalMs={intervalMs}
-          window={window}
-          bounds={bounds}
-          onWindow={change}
-          onReset={reset}
           onPlace={nothing}
           inWords={(place: number) => inOneLine(pointWords(shape, place, scale.unit, zone, states))}
-          cursorKey={cursorKey}
           plugins={plugins}
-          describedBy={describedBy}
+          {...chart}
         />
         {loading && <div class="chart-loading" aria-hidden="true" />}
         {isOutage ? null : problem ? (
@@ -277,7 +291,6 @@ function Reading({
 /** Distance of one screen above and below the visible area. Charts within this distance are drawn, before they become visible. */
 const MARGIN = '100% 0px';
 
-/** @returns whether the element is visible, or nearly visible */
 function useVisible(element: { current: HTMLElement | null }): boolean {
   const [isVisible, setVisible] = useState(false);
   useEffect(() => {

@@ -1,25 +1,22 @@
-import { useCallback, useEffect, useMemo, useRef } from 'preact/hooks';
+import { useCallback, useMemo } from 'preact/hooks';
 import { formatCount } from '../../format.ts';
 import { DeviceMissing, DeviceTitle } from '../../kit/device-title.tsx';
 import { FilterField } from '../../kit/list-controls.tsx';
 import { Breadcrumbs } from '../../kit/navigation.tsx';
 import { Notice, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
 import { COLUMNS_OF_DEVICE, SensorTable } from '../../kit/sensor-table.tsx';
-import { DeviceActions, Slot } from '../../kit/slots.tsx';
+import { DeviceActions, Slot, useDeviceParts } from '../../kit/slots.tsx';
 import { withQuery } from '../../routes.ts';
 import { chooseSensors, needsChoice, useDevice } from '../../state/device.ts';
-import { useDeviceEvents } from '../../state/device-events.ts';
 import { useServices, useTitle } from '../../state/hooks.ts';
 import { sortingOf, UNSORTED } from '../../state/lists.ts';
 import { useTails } from '../../state/sensor.ts';
 import type { Stale } from '../../state/verdict.ts';
 import { useStale } from '../../state/verdict.ts';
-import { EventList } from './device-events.tsx';
 import { DeviceSignals } from './device-signals.tsx';
 import './device.css';
 import type { DeviceInfo, LatestItem } from '../../api/types.ts';
 
-/** Renders the page of a device: its state, its sensors live and over time, and its events. */
 export function DeviceView({ device: asked }: { device: string }) {
   const { device, items, missing, problem, slow, reload } = useDevice(asked);
   const stale = useStale();
@@ -67,25 +64,21 @@ function Known({
 }) {
   const { router } = useServices();
   const { query } = router.place.value;
-  const history = useDeviceEvents(device.device_id);
+  const parts = useDeviceParts(device, { stale, reload });
   const { shown, found, more } = useMemo(() => chooseSensors(items, query), [items, query]);
   const name = device.name ?? device.device_id;
-
-  const newestEvent = history.events?.[0]?.ts ?? null;
-  useNews(history.events && (newestEvent ?? ''), reload);
   return (
     <>
       <SensorChoice all={items.length} found={found} shown={shown.length} more={more} />
-      <DeviceSignals device={device} items={shown} newestEvent={newestEvent} stale={stale} />
+      <DeviceSignals
+        device={device}
+        items={shown}
+        stale={stale}
+        axis={parts.find(({ axis }) => axis)?.axis}
+      />
       <div class="device-lists" data-stale={stale !== null || device.state !== 'online'}>
         {items.length === 0 ? <NoSensors /> : <DeviceSensors name={name} shown={shown} />}
-        <section class="panel" aria-label="Events">
-          <EventList
-            history={history}
-            online={device.state === 'online' && stale === null}
-            isImported={device.last_seen === null}
-          />
-        </section>
+        {parts.map(({ panel }) => panel)}
       </div>
     </>
   );
@@ -96,20 +89,6 @@ const Waiting = () => (
     <SensorTable caption="Sensors" items={null} sorting={UNSORTED} busy expected={4} ofDevice />
   </section>
 );
-
-/**
- * Reads the device again after a new event, because its state and sensors may have changed.
- *
- * @param newest time of the newest event; empty: there are no events; null: unknown yet
- */
-function useNews(newest: string | null, reload: () => void) {
-  const last = useRef(newest);
-  useEffect(() => {
-    const isNews = last.current !== null && newest !== last.current;
-    last.current = newest;
-    if (isNews) reload();
-  }, [newest, reload]);
-}
 
 /** Maximum number of concurrent requests for recent values. The number is small, because the charts above need the other connections. */
 const AT_ONCE = 1;
@@ -146,11 +125,7 @@ const NoSensors = () => (
   </section>
 );
 
-/**
- * Renders the search field for a device with many sensors. The address keeps the text.
- *
- * @param props numbers of all sensors and of the found sensors
- */
+/** Only for a device with many sensors. The address keeps the text. */
 function SensorChoice({
   all,
   found,

@@ -1,10 +1,17 @@
-import { useCallback, useEffect, useMemo, useRef } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { DeviceItem, FleetInfo } from '../../api/types.ts';
 import { formatCount, NOTHING } from '../../format.ts';
 import { Choice } from '../../kit/controls.tsx';
 import { DeviceState } from '../../kit/device-title.tsx';
 import { Age } from '../../kit/figure.tsx';
-import { FilterField, ListSwitch, Pager, useNumberedPages, usePages } from '../../kit/list-controls.tsx';
+import {
+  FilterField,
+  ListSwitch,
+  Pager,
+  useFilter,
+  useNumberedPages,
+  usePages,
+} from '../../kit/list-controls.tsx';
 import { EmptyFleet, NoDevice, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
 import { Slot } from '../../kit/slots.tsx';
 import type { Column } from '../../kit/table.tsx';
@@ -28,9 +35,7 @@ import {
 } from '../../state/lists.ts';
 import { useStale } from '../../state/verdict.ts';
 
-/**
- * Renders the list of devices in pages. A list of up to some thousand devices is read completely, and sorted over all pages.
- */
+/** A list of up to some thousand devices is read completely, and sorted over all pages. */
 export function DeviceList({ fleet }: { fleet: FleetInfo | null }) {
   const { router } = useServices();
   const place = router.place.value;
@@ -99,11 +104,7 @@ export function DeviceList({ fleet }: { fleet: FleetInfo | null }) {
   );
 }
 
-/**
- * Scrolls to the list and focuses it once, because the address names the list, and the wall stands above it.
- *
- * @param isRead whether the list has its height
- */
+/** Scrolls to the list and focuses it once, because the address names it, and the wall stands above. */
 function useArrival(isRead: boolean) {
   const list = useRef<HTMLElement | null>(null);
   const isThere = useRef(false);
@@ -116,22 +117,15 @@ function useArrival(isRead: boolean) {
   return list;
 }
 
-/** Renders the filters of the wall and the device list. The address keeps the filters. */
 export function DeviceFilters({ fleet }: { fleet: FleetInfo | null }) {
   const { router, vocabulary } = useServices();
   const { query } = router.place.value;
   const { sites } = vocabulary.words.value;
   // If the list was read completely, the name filter finds any part of a name. The API finds only the beginning.
   const isHeld = areHeld(fleet && deviceCount(fleet));
-  const set = useCallback(
-    (name: string, value: string) => {
-      if (value === (router.place.peek().query.get(name) ?? '')) return;
-      router.changeQuery({ [name]: value, cursor: null, page: null });
-    },
-    [router],
-  );
-  const setName = useCallback((value: string) => set('name', value), [set]);
-  const setSite = useCallback((value: string) => set('site', value), [set]);
+  const setState = useFilter('state');
+  const setName = useFilter('name');
+  const setSite = useFilter('site');
   // The counts cover the whole fleet, so they are hidden if another filter applies.
   const counts = query.has('site') || query.has('name') ? undefined : fleet?.devices;
   const label = (word: string, count: number | undefined) =>
@@ -148,7 +142,7 @@ export function DeviceFilters({ fleet }: { fleet: FleetInfo | null }) {
           { value: 'not_live', label: label('Not live', counts?.not_live) },
         ]}
         value={query.get('state') ?? ''}
-        onChange={(value: string) => set('state', value)}
+        onChange={setState}
       />
       <FilterField
         label="Name"
@@ -197,7 +191,6 @@ const SORT_VALUES: Record<string, (device: DeviceItem) => string | number | null
 
 const DEVICE_COLUMNS = [...Object.keys(SORT_VALUES), 'sensors', 'last-seen'];
 
-/** @param by name of the column; empty: the devices stay in the order of the API */
 function useSortValue(by: string): (device: DeviceItem) => string | number | null {
   const lastSeenOf = useLastSeen();
   const sensorsOf = useSensorCount();
@@ -213,7 +206,6 @@ function DeviceTable({
   expected,
   siteHref,
 }: {
-  /** null: not known yet */
   items: DeviceItem[] | null;
   sorting: Sorting;
   busy: boolean;
@@ -287,7 +279,6 @@ const SensorCount = ({ device }: { device: DeviceItem }) => {
   return <>{count === null ? NOTHING : formatCount(count)}</>;
 };
 
-/** @returns a function that returns the number of sensors of a device; null: not known yet */
 function useSensorCount(): (device: DeviceItem) => number | null {
   const { live, clock } = useServices();
   return ({ device_id }) => {
@@ -297,12 +288,10 @@ function useSensorCount(): (device: DeviceItem) => number | null {
   };
 }
 
-/** Renders the time since the device was last seen, updated every second and by each sample. */
 function LastSeen({ device }: { device: DeviceItem }) {
   return <Age ts={useLastSeen()(device)} isExpected={device.state !== 'not_live'} />;
 }
 
-/** @returns a function that returns the time of the last message or sample of a device */
 function useLastSeen(): (device: DeviceItem) => string | null {
   const { live, clock } = useServices();
   return ({ device_id, last_seen }) =>

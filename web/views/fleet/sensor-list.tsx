@@ -1,8 +1,15 @@
 import type { ComponentChildren } from 'preact';
-import { useCallback, useEffect, useRef } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import type { Problem } from '../../api/request.ts';
 import type { LatestItem } from '../../api/types.ts';
-import { FilterField, ListSwitch, Pager, useNumberedPages, usePages } from '../../kit/list-controls.tsx';
+import {
+  FilterField,
+  ListSwitch,
+  Pager,
+  useFilter,
+  useNumberedPages,
+  usePages,
+} from '../../kit/list-controls.tsx';
 import { EmptyFleet, NoMatch, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
 import { SENSOR_COLUMNS, SensorTable } from '../../kit/sensor-table.tsx';
 import { withQuery } from '../../routes.ts';
@@ -20,10 +27,7 @@ import {
 import type { Live } from '../../state/live.ts';
 import { useTails } from '../../state/sensor.ts';
 
-/**
- * Renders the live list of sensors in pages. If the browser holds the whole fleet, the list is sorted over all pages. A larger
- * fleet comes from the API in the order of the database.
- */
+/** If the browser holds the whole fleet, the list is sorted over all pages. Otherwise it comes from the API in the order of the database. */
 export function SensorList() {
   const { live, router } = useServices();
   const place = router.place.value;
@@ -86,7 +90,6 @@ function Rows({
   sorting,
   pager,
 }: {
-  /** null: not known yet */
   items: LatestItem[] | null;
   isPaged: boolean;
   busy: boolean;
@@ -121,25 +124,16 @@ function Rows({
   );
 }
 
-/** Reloads an empty list when the first sensor arrives. */
 function useNewcomers(live: Live, waiting: boolean, reload: () => void) {
   useEffect(() => (waiting ? live.watch(reload) : undefined), [live, waiting, reload]);
 }
 
-/**
- * Renders the filters of the wall and the sensor list. The address keeps the filters.
- *
- * @param props `isPaged`: whether the list comes from the API, which finds names only by their beginning
- */
+/** @param props `isPaged`: whether the list comes from the API, which finds names only by their beginning */
 export function SensorFilters({ isPaged }: { isPaged: boolean }) {
   const { router, vocabulary } = useServices();
   const { query } = router.place.value;
   const { types, sites } = vocabulary.words.value;
-  const set = {
-    name: useFilter('name'),
-    type: useFilter('type'),
-    site: useFilter('site'),
-  };
+  const set = { name: useFilter('name'), type: useFilter('type'), site: useFilter('site') };
 
   return (
     <form class="filters" role="search" onSubmit={(event: Event) => event.preventDefault()}>
@@ -169,16 +163,5 @@ export function SensorFilters({ isPaged }: { isPaged: boolean }) {
         </a>
       )}
     </form>
-  );
-}
-
-function useFilter(name: string): (value: string) => void {
-  const { router } = useServices();
-  return useCallback(
-    (value) => {
-      if (value === (router.place.peek().query.get(name) ?? '')) return;
-      router.changeQuery({ [name]: value, cursor: null, page: null });
-    },
-    [router, name],
   );
 }

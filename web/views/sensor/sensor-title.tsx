@@ -1,15 +1,14 @@
 import type { ComponentChildren } from 'preact';
 import { keyOf } from '../../api/stream/index.ts';
+import type { LatestItem } from '../../api/types.ts';
 import { hueOf } from '../../format.ts';
 import { Age, TypeDot, Value } from '../../kit/figure.tsx';
 import { Notice, OutdatedNote } from '../../kit/notice.tsx';
 import { useSensorActions, useValueNote } from '../../kit/slots.tsx';
 import { deviceHref } from '../../routes.ts';
 import { useServices } from '../../state/hooks.ts';
-import { outdatedOf, useOfflineAt } from '../../state/sensor.ts';
-import '../../wall/wall.css';
-import type { LatestItem } from '../../api/types.ts';
 import type { Outdated } from '../../state/sensor.ts';
+import { outdatedOf, useOfflineAt } from '../../state/sensor.ts';
 import type { Stale } from '../../state/verdict.ts';
 
 export function SensorTitle({
@@ -22,7 +21,6 @@ export function SensorTitle({
 }: {
   name: string;
   label: string | null;
-  /** null: not known yet */
   item: LatestItem | null;
   recent: { ts: number; value: number }[];
   intervalMs: number | null;
@@ -121,7 +119,6 @@ const NowBlock = ({
   </div>
 );
 
-/** Renders the page of a sensor that does not exist. */
 export const SensorMissing = ({ sensor, device }: { sensor: string; device: string }) => (
   <Notice isPage title={`There is no sensor “${sensor}” of the device “${device}”`} tone="warn">
     <p>

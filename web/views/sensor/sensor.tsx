@@ -1,6 +1,6 @@
 import { useCallback, useMemo, useRef, useState } from 'preact/hooks';
 import { pointsFor, useExtent } from '../../chart/reader.ts';
-import { present, statisticsOf } from '../../chart/readout.ts';
+import { present } from '../../chart/readout.ts';
 import { within } from '../../chart/shape.ts';
 import { SignalChart } from '../../chart/signal-chart.tsx';
 import { useSeries } from '../../chart/use-series.ts';
@@ -9,12 +9,11 @@ import { WindowBar } from '../../chart/window-bar.tsx';
 import { formatDateTime } from '../../format.ts';
 import { Breadcrumbs } from '../../kit/navigation.tsx';
 import { ProblemLine, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
-import { ChartActions, Slot, useChartParts, useOverview } from '../../kit/slots.tsx';
+import { ChartActions, Slot, useChartParts, useOverview, useSummary, useValues } from '../../kit/slots.tsx';
 import { deviceHref, withQuery } from '../../routes.ts';
 import { useServices, useTitle } from '../../state/hooks.ts';
 import { useSensor } from '../../state/sensor.ts';
 import { useStale } from '../../state/verdict.ts';
-import { RangeData, RangeFigures, StateFigures } from './range-data.tsx';
 import { SensorMissing, SensorTitle } from './sensor-title.tsx';
 import { SignalOptions } from './signal-options.tsx';
 import './sensor.css';
@@ -23,12 +22,13 @@ import type { Shape } from '../../chart/shape.ts';
 import type { Window } from '../../chart/window.ts';
 import type { SignalSubject } from '../../feature.ts';
 
-/** Renders the page of one sensor: newest value, chart, and the values as tables. */
 export function SensorView({ device, sensor }: { device: string; sensor: string }) {
   const { data, missing, item, recent, problem, slow, reload } = useSensor(device, sensor);
   const stale = useStale();
   const extent = useExtent(data);
   const Overview = useOverview();
+  const Values = useValues();
+  const Summary = useSummary();
   const time = useWindow(item?.ts ? Date.parse(item.ts) : null, extent?.from);
   const { window, bounds } = time;
   const intervalMs = data?.interval_ms ?? null;
@@ -71,7 +71,8 @@ export function SensorView({ device, sensor }: { device: string; sensor: string 
             <WindowBar {...time} />
             {series.problem && <ProblemLine problem={series.problem} onRetry={series.reload} />}
             <SignalChart
-              {...{ name, type, intervalMs, window, bounds, states, onPlot }}
+              label={`${name} over time${Values ? '; a table on this page has the same figures' : ''}`}
+              {...{ type, intervalMs, window, bounds, states, onPlot }}
               plugins={parts.plugins}
               unit={scale.unit}
               shape={presented.shape}
@@ -94,21 +95,21 @@ export function SensorView({ device, sensor }: { device: string; sensor: string 
               chart={chart}
               samples={data && { ...data, range: time.settled }}
             />
-            <RangeSummary {...{ presented, shape, isRead }} />
+            {Summary && <Summary {...{ shape, states, isRead }} unit={scale.unit} />}
             <div class="chart-foot">
               {parts.feet}
               <Slot name="sensorButton" device={deviceName} sensor={name} />
             </div>
           </section>
           {parts.panels}
-          {data && (
-            <RangeData
+          {data && Values && (
+            <Values
               sensor={data}
               window={time.settled}
               {...{ shape, states }}
               unit={scale.unit}
-              values={presented.values}
-              valueScale={valueScale}
+              samples={presented.values}
+              scale={valueScale}
             />
           )}
         </>
@@ -131,7 +132,6 @@ function usePresented(sent: Shape, { name, type, unit }: Parameters<typeof prese
   return { presented, sent: sentInWindow, shape };
 }
 
-/** Gets what features draw in the chart of a sensor, and below it. */
 function useParts(
   data: ReturnType<typeof useSensor>['data'],
   deviceName: string,
@@ -156,23 +156,6 @@ function useParts(
   };
 }
 
-function RangeSummary({
-  presented: { scale, states },
-  shape,
-  isRead,
-}: {
-  presented: ReturnType<typeof present>;
-  shape: Shape;
-  isRead: boolean;
-}) {
-  const statistics = useMemo(() => statisticsOf(shape), [shape]);
-  return states ? (
-    <StateFigures {...{ shape, states, isRead }} count={statistics.count} />
-  ) : (
-    <RangeFigures {...{ statistics, shape, isRead }} unit={scale.unit} />
-  );
-}
-
 const inWindow = (shape: Shape, { from, to }: { from: number; to: number }) =>
   within(shape, { from, to: to + 1 });
 
@@ -189,7 +172,6 @@ function useEdges(): [Edges | null, (next: Edges) => void] {
 /** Share of a window that lies after the newest sample, if the window moves to this sample. */
 const ROOM = 0.1;
 
-/** Renders the text over an empty chart: the reason, and a link to the newest sample. */
 function QuietRange({ loading, newest }: { loading: boolean; newest: string | null }) {
   const { preferences, router } = useServices();
   const { zone } = preferences.choice.value;
@@ -208,10 +190,7 @@ function QuietRange({ loading, newest }: { loading: boolean; newest: string | nu
   );
 }
 
-/**
- * @param newest time of the newest sample in epoch ms
- * @returns parameters of a window of equal length that contains the newest sample
- */
+/** @returns parameters of a window of equal length that contains the newest sample (epoch ms) */
 function around(query: URLSearchParams, newest: number): Record<string, string | null> {
   const length = lengthOf(readWindow(query, newest));
   const to = newest + Math.ceil(length * ROOM);

@@ -30,11 +30,7 @@ export function SignalOptions({ unit, isCounter }: { unit: string | null; isCoun
   );
 }
 
-/**
- * Renders the choice of the unit for a quantity, which applies to all views in this browser.
- *
- * @param props `unit`: unit as the sensor sends it
- */
+/** Applies to all views in this browser. @param props `unit`: unit as the sensor sends it */
 function UnitChoice({ unit }: { unit: string | null }) {
   const { preferences } = useServices();
   const { units } = preferences.choice.value;

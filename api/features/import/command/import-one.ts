@@ -31,7 +31,12 @@ export async function importOne(
     statusLine,
     signal,
   }: {
-    flags: { device: string | undefined; 'dry-run': boolean | undefined; restart: boolean | undefined };
+    flags: {
+      device: string | undefined;
+      'dry-run': boolean | undefined;
+      replace: boolean | undefined;
+      restart: boolean | undefined;
+    };
     options: FileOptions;
     cql: Config['cql'];
     statusLine: StatusLine;
@@ -40,7 +45,13 @@ export async function importOne(
 ): Promise<number> {
   const { path } = file;
   const dryRun = flags['dry-run'] === true;
-  const state = createState(path, { device: flags.device ?? null, options, cql });
+  const replacing = flags.replace ? { by: 'npm run import', reason: path } : null;
+  const state = createState(path, {
+    device: flags.device ?? null,
+    options,
+    replaces: replacing !== null,
+    cql,
+  });
   const skip = dryRun || flags.restart ? 0 : state.read();
   const refusals = createRefusedFile(dryRun ? null : `${path}${REFUSED_SUFFIX}`, skip > 0);
   if (skip > 0) statusLine.print(`${path}: continues after row ${skip}`);
@@ -58,6 +69,7 @@ export async function importOne(
     device: flags.device,
     skip,
     dryRun,
+    replacing,
     signal,
     onRefused: refusals.add,
     onProgress: (progress: Progress) => {
@@ -118,13 +130,24 @@ const mergedText = (lines: MergedLine[]) =>
  */
 function createState(
   path: string,
-  { device, options, cql }: { device: string | null; options: FileOptions; cql: Config['cql'] },
+  {
+    device,
+    options,
+    replaces,
+    cql,
+  }: { device: string | null; options: FileOptions; replaces: boolean; cql: Config['cql'] },
 ) {
   const place = `${path}.import.json`;
   const { size, mtimeMs } = statSync(path);
   const { keyspace, contactPoints, localPort } = cql;
   const target = { device, keyspace, contactPoints: contactPoints ?? [`127.0.0.1:${localPort}`] };
-  const subject = { size, mtimeMs, ...target, ...(Object.keys(options).length > 0 && { options }) };
+  const subject = {
+    size,
+    mtimeMs,
+    ...target,
+    ...(Object.keys(options).length > 0 && { options }),
+    ...(replaces && { replaces }),
+  };
   return {
     read(): number {
       try {

@@ -7,6 +7,7 @@ import { type CommandLine, type Flag, parseLine } from '../../../../common/flags
 import { DATABASE_SETTINGS } from '../../../../common/settings/index.ts';
 import { createStatusLine } from '../../../../common/status-line.ts';
 import { openDatabase } from '../../../database.ts';
+import { createFindNewest, createReading } from '../../../history/reading/index.ts';
 import { createIngest } from '../../../ingest/index.ts';
 import { createContext, createLogger } from '../../../observability/index.ts';
 import { ingestSlots } from '../../index.ts';
@@ -28,6 +29,7 @@ function helpOf(description: string): string {
 const FLAGS = {
   device: { type: 'text', help: 'the device of all rows, if the file does not name it' },
   'dry-run': { type: 'switch', help: 'shows the first samples as they will be stored, and stores nothing' },
+  replace: { type: 'switch', help: 'replaces what is stored for the times of the file' },
   restart: { type: 'switch', help: 'begins at the first row, also where an earlier run was stopped' },
   ...FILE_FLAGS,
 } satisfies Record<string, Flag>;
@@ -78,7 +80,8 @@ await runCommand(async () => {
   const database = await openDatabase(context, slots);
   const { store } = database;
   const ingest = createIngest(context, { ...database, ...slots });
-  const destination = destinationOf(database.store, ingest);
+  const corrections = ingest.corrections(createFindNewest(createReading(store), context));
+  const destination = destinationOf(store, ingest, corrections);
   try {
     await ingest.start();
     let refused = 0;

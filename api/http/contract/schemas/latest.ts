@@ -16,6 +16,10 @@ export const LatestItem = z
     }),
     ts: time,
     value,
+    corrected_until: Time.optional().meta({
+      description:
+        'Only over MQTT, after a correction: this value replaces a shown one up to this time, even if it is older.',
+    }),
   })
   .meta({ description: 'A sensor with its newest value. `ts` and `value` are null before the first value.' });
 

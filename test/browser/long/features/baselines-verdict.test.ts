@@ -3,7 +3,6 @@ import mqtt from 'mqtt';
 import { useCleanUps } from '../../../support/clean-ups.ts';
 import { sharedContactPoint } from '../../../support/database/engine.ts';
 import { type Gate, startGate } from '../../../support/http/tcp-gate.ts';
-import { startMosquitto } from '../../../support/mqtt/mosquitto.ts';
 import { publishSmallFleet, SENSORS } from '../../../support/simulator/small-fleet.ts';
 import { startTestSystem } from '../../../support/system/index.ts';
 import { until } from '../../../support/until.ts';
@@ -104,67 +103,5 @@ describe('Verdict', () => {
     await Promise.all(published);
     await expectCalm();
     expectComplaintsOfTheNetwork();
-  });
-
-  test('Page header: the API stops: the time since the last answer of the API is shown until recovery', async () => {
-    const gate = await startGate(dashboard.system.httpUrl);
-    afterwards(() => gate.stop());
-    await dashboard.page.goto(`${gate.url}/devices/collar-3`);
-    await expectCalm();
-    gate.cut('refuse');
-    await expectAlarm(
-      /^The API has not answered for \d+ \w+( \d+ \w+)?\. The values on this page are old\.$/,
-    );
-    await connection()
-      .filter({ hasText: /^Reconnecting · \d+ \w+( \d+ \w+)?$/ })
-      .waitFor();
-    await dashboard.lookAt('verdict-api');
-    await gate.open();
-    await expectCalm();
-    expectComplaintsOfTheNetwork();
-  });
-
-  test('Page header: the MQTT broker stops: a text that nothing arrives and messages wait is shown until recovery', async () => {
-    const broker = await startMosquitto();
-    afterwards(() => broker.remove());
-    const system = await startTestSystem({
-      settings: { MQTT_URL: broker.url, MQTT_CLIENT_ID: 'millrace-1' },
-    });
-    afterwards(() => system.stop());
-    await dashboard.page.goto(`${system.httpUrl}/dead-letters`);
-    await expectCalm();
-    await broker.stop();
-    await expectAlarm(
-      /^Nothing arrives: the broker is out of reach \(not connected.*\)\. Messages wait there/,
-    );
-    await dashboard.lookAt('verdict-broker');
-    await broker.start();
-    await expectCalm();
-    expectComplaintsOfTheNetwork();
-  });
-});
-
-describe('Device', () => {
-  test('Device with refused messages: device page, fleet page and device list show the number of refused messages', async () => {
-    await dashboard.announce('my-desk', { sensors: [{ sensor_id: 'ear', name: 'ear' }] });
-    await dashboard.client.publishAsync('iot/v1/my-desk/status', 'offline', { qos: 1 });
-    for (let message = 0; message < 6; message++) {
-      await dashboard.publish('my-desk', { sensor_id: 'ear', ts: Date.now(), value: 'warm' });
-    }
-    await dashboard.visit('/devices/my-desk');
-    await dashboard.page.getByText('sends, but refused: 6 in 5 min').waitFor();
-    await dashboard.lookAt('verdict-refused-device');
-    await dashboard.visit('/');
-    const standsOut = dashboard.page.getByRole('region', { name: 'What stands out' });
-    const refused = standsOut.getByRole('listitem').filter({ hasText: '6 in 5 min' });
-    await refused.getByText('my-desk').waitFor();
-    await standsOut.getByText('Sends, but refused').first().waitFor();
-    await dashboard.lookAt('verdict-refused-wall');
-    await dashboard.visit('/?show=devices');
-    const row = dashboard.page.locator('table.devices tbody tr').filter({ hasText: 'my-desk' });
-    await row.getByRole('link', { name: 'sends, but refused: 6 in 5 min' }).waitFor();
-    expect(await dashboard.page.locator('table.devices .refusals').count()).toBe(1);
-    await dashboard.lookAt('verdict-refused-devices');
-    expect(dashboard.takeComplaints()).toEqual([]);
   });
 });

@@ -51,39 +51,3 @@ test('Wall of a large fleet: opened: tiles of sites, the site with an outlier fi
   await tiles('Devices').first().click();
   await dashboard.page.getByRole('heading', { name: 'collar-2', level: 1 }).waitFor();
 });
-
-/** A fleet in which nothing stands out. */
-const CALM = { items: [], sensors: 100_000, judged: 100_000, outliers: 0 };
-
-test('Wall of a large fleet: the API has not answered on alarms or outliers: no all-clear is shown until it answers', async () => {
-  /** Functions that answer the waiting requests. */
-  const waiting: Array<() => void> = [];
-  const hold = () => new Promise((resolve) => waiting.push(() => resolve(null)));
-  await dashboard.page.route(/\/api\/v1\/alarms\?/, async (route) => {
-    await hold();
-    await route.fulfill({ json: { items: [], next: null } });
-  });
-  await dashboard.page.route(/\/api\/v1\/outliers\?/, async (route) => {
-    if (route.request().url().includes('site=')) await hold();
-    await route.fulfill({ json: CALM });
-  });
-  await visitLarge(25_000);
-  const standsOut = dashboard.page.getByRole('region', { name: 'What stands out' });
-  const allClears = () => standsOut.getByText('Nothing stands out.').count();
-  const untilAllClear = () =>
-    until(
-      async () => {
-        for (const go of waiting.splice(0)) go();
-        return (await allClears()) === 1;
-      },
-      { what: 'the all-clear' },
-    );
-  await standsOut.waitFor();
-  expect(await allClears()).toBe(0);
-  await untilAllClear();
-  // At this point, the page does not know the outliers of the site.
-  await tiles('Sites').first().click();
-  await tiles('Devices').first().waitFor();
-  expect(await allClears()).toBe(0);
-  await untilAllClear();
-});

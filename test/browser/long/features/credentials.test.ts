@@ -1,14 +1,12 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import type { Locator } from 'playwright-core';
-import { until } from '../../../support/until.ts';
 import { useDashboard } from '../../../support/web/dashboard.ts';
 
 const USERNAME = 'millrace';
 const PASSWORD = 'the secret of the installation';
 const READER = 'the-token-of-a-reader';
 const ADMIN = 'the token that is good for everything';
-const NOT_AUTHORIZED = 5;
 
 const dashboard = useDashboard({
   system: {
@@ -96,37 +94,4 @@ test('Credentials page: a credential is issued: its secret is shown once, can be
   expect(await dashboard.page.content()).not.toContain(secret);
   expect(await connects('pump', secret)).toBe(0);
   await dashboard.lookAt('credentials');
-});
-
-test('Credentials page: the user confirms to rotate or revoke a secret: the broker refuses the old secret', async () => {
-  await open(ADMIN);
-  const first = await issue('mixer');
-  await closeSecret();
-  await rowOf('mixer').getByRole('button', { name: 'Rotate' }).click();
-  await dialog('Rotate the secret of mixer?').waitFor();
-  await dashboard.lookAt('credentials-rotate');
-  await dashboard.page.keyboard.press('Escape');
-  await dialog('Rotate the secret of mixer?').waitFor({ state: 'detached' });
-  expect(await connects('mixer', first)).toBe(0);
-
-  await rowOf('mixer').getByRole('button', { name: 'Rotate' }).click();
-  await dialog('Rotate the secret of mixer?').getByRole('button', { name: 'Rotate' }).click();
-  await dialog('The secret of mixer').waitFor();
-  const second = await shownSecret();
-  expect(second).not.toBe(first);
-  await closeSecret();
-  expect([await connects('mixer', first), await connects('mixer', second)]).toEqual([NOT_AUTHORIZED, 0]);
-
-  await rowOf('mixer').getByRole('button', { name: 'Revoke' }).click();
-  await dialog('Revoke the credential of mixer?').getByRole('button', { name: 'Revoke' }).click();
-  await dashboard.page.getByText('The credential of mixer is revoked.').waitFor();
-  await until(async () => (await rowOf('mixer').count()) === 0, { what: 'its row is gone' });
-  expect(await connects('mixer', second)).toBe(NOT_AUTHORIZED);
-});
-
-test('Credentials page: token with the scope read: a note replaces the page, and the header has no link to it', async () => {
-  await open(READER);
-  await dashboard.page.getByRole('heading', { name: 'Your token does not allow this' }).waitFor();
-  const views = dashboard.page.getByRole('navigation', { name: 'Views' });
-  expect(await views.getByRole('link', { name: 'Credentials' }).count()).toBe(0);
 });

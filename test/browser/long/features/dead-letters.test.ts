@@ -71,25 +71,6 @@ describe('Dead letters', () => {
 });
 
 describe('Dead letter', () => {
-  test('Dead letter page: message with valid and invalid measurements: the refused measurements are marked with their codes', async () => {
-    await dashboard.visit('/dead-letters');
-    await rowOf('furnace', 'bad_timestamp').getByRole('link').first().press('Enter');
-    await dashboard.page.getByRole('heading', { name: 'Dead letter', level: 1 }).waitFor();
-    const refused = dashboard.page.getByRole('table', { name: 'What was refused' });
-    await refused.waitFor();
-    expect(await textOf(refused)).toMatch(/not_numeric\s*\[1\][\s\S]*bad_timestamp\s*\[2\]/);
-    const marked = dashboard.page.locator('.elements li[data-refused="true"]');
-    expect(await marked.allTextContents()).toEqual([
-      expect.stringMatching(/\[1\].*"value": "hot".*not_numeric/s),
-      expect.stringMatching(/\[2\].*"ts": "noon".*bad_timestamp/s),
-    ]);
-    await dashboard.page.reload();
-    await refused.waitFor();
-    await dashboard.lookAt('dead-letter');
-    await dashboard.page.getByRole('link', { name: 'Dead letters' }).last().click();
-    await rows().first().waitFor();
-  });
-
   test('Dead letter page: payload with markup: shown as text, no script runs, invisible characters are escaped', async () => {
     await dashboard.visit('/dead-letters');
     await dashboard.page.evaluate(() => {
@@ -104,26 +85,5 @@ describe('Dead letter', () => {
     expect(await dashboard.page.locator('main img, main script').count()).toBe(0);
     expect(await dashboard.page.locator('body').getAttribute('data-ran')).toBe(null);
     await dashboard.page.getByText('It is no JSON').waitFor();
-  });
-
-  test.each([
-    ['unknown_format', 'Payload as bytes, in hexadecimal', '0000  00 ff 13 37 41 42'],
-    ['not_numeric', '', '{"n": "t", "v": "hot"}'],
-  ])(
-    'Dead letter page: binary payload, refused as %s: shown as hexadecimal bytes or as decoded CBOR',
-    async (code, label, text) => {
-      await dashboard.visit('/dead-letters');
-      await rowOf('mill', code).getByRole('link').first().click();
-      const shown = label ? dashboard.page.getByLabel(label) : dashboard.page.locator('.elements');
-      await shown.waitFor();
-      expect(await textOf(shown)).toContain(text);
-    },
-  );
-
-  test('Dead letter page: only a part of the payload was kept: a text names the kept size, and Replay is disabled', async () => {
-    await dashboard.visit('/dead-letters');
-    await rowOf('long', 'bad_id').getByRole('link').first().click();
-    await dashboard.page.getByText('of its 68 KiB only the first 64 KiB were kept').waitFor();
-    expect(await dashboard.page.getByRole('button', { name: 'Replay' }).isDisabled()).toBe(true);
   });
 });

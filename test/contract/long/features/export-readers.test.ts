@@ -123,19 +123,6 @@ test.each([
 );
 
 test.each([
-  ['/devices/meter/export?', ([device]: Row) => device === 'meter'],
-  [`/export?site=${encodeURIComponent('Süd 1')}&`, ([device]: Row) => device === 'Pump 1 ü'],
-  ['/export?type=temperature&', ([device]: Row) => device === 'Pump 1 ü'],
-  ['/devices/meter/sensors/power/measurements?format=parquet&', ([, sensor]: Row) => sensor === 'power'],
-])('Export: GET %s: the file has exactly the selected rows in the time range', async (address, isWanted) => {
-  const [from, to] = [BEGIN + 22 * HOUR_MS + 3003, BEGIN + 25 * HOUR_MS + 2002];
-  const found = await read(await download(`${address}from=${from}&to=${to}`, 'parquet'));
-  const wanted = stored.filter((row) => isWanted(row) && row[4] >= from && row[4] < to);
-  expect(wanted.length).toBeGreaterThan(0);
-  expect(sorted(found['duckdb'])).toEqual(sorted(wanted));
-});
-
-test.each([
   ['parquet', 'parquet'],
   ['arrow', 'arrows'],
 ])('GET /query as %s: pyarrow, pandas, polars, duckdb read the same rows as JSON', async (format, ending) => {

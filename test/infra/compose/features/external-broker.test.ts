@@ -81,33 +81,6 @@ test('Mosquitto of Compose: health check of the container: succeeds with the acc
   await expect(promisify(execFile)('mosquitto_sub', check, { env: { PATH: env.PATH } })).rejects.toThrow();
 });
 
-test('Mosquitto of Compose: a device publishes: the shared subscription of the API receives the message', async () => {
-  const api = await connect(asApi());
-  await api.subscribeAsync('$share/ingest/iot/v1/+/measurements', { qos: 1 });
-  const message = nextMessage(api);
-  const device = await connect(asDevice());
-  await device.publishAsync(MEASUREMENTS, '[]', { qos: 1 });
-  expect(await message).toBe(`${MEASUREMENTS} []`);
-});
-
-test('How-to page for Compose: command that publishes a measurement: the API receives the measurement; no command line contains a secret', async () => {
-  const page = readFileSync('docs/how-to/deploy-with-compose.md', 'utf8');
-  const [, block = ''] = /```sh\n(printf .+?)```/s.exec(page) ?? [];
-  const sending = block.slice(0, block.indexOf('printf', 1));
-  // The shell runs `printf` itself, without a process that others could list.
-  const commands = page.split('\n').filter((line) => !line.startsWith('printf '));
-  expect(commands.filter((line) => line.includes('$(cat'))).toEqual([]);
-
-  const api = await connect(asApi());
-  await api.subscribeAsync(MEASUREMENTS, { qos: 1 });
-  const message = nextMessage(api);
-  const command = sending
-    .replaceAll('infra/compose/secrets', join(directory, 'secrets'))
-    .replace('mosquitto_pub -V', `mosquitto_pub -p ${broker.port} -V`);
-  await promisify(execFile)('/bin/sh', ['-euc', command]);
-  expect(await message).toMatch(/"sensor_id":"pressure","ts":"\d{4}-.*Z","value":4.2/);
-});
-
 test('Mosquitto of Compose: a device publishes to iot/live: the broker refuses the message', async () => {
   const device = await connect(asDevice());
   const published = device.publishAsync('iot/live/pump', '{}', { qos: 1 });

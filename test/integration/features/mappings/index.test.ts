@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import type { MqttClient } from 'mqtt';
 import { readPresets } from '../../../../api/features/mappings/mappings.ts';
 import { useDirectory } from '../../../support/directory.ts';
@@ -68,69 +68,67 @@ const samplesOf = async (device: string, sensor: string): Promise<Array<{ ts: st
 const isKnown = async (device: string): Promise<boolean> =>
   (await system.fetch(`/devices/${device}`)).status === 200;
 
-describe('Mapped topic on the embedded broker', () => {
-  test('Mapped topics: examples of all presets: every value is stored with its time, and sensors have their units', async () => {
-    for (const { topic, payload } of VECTORS) await publish(installation, topic, payload);
-    for (const { device = '', ts, values = {}, units = {}, describes } of VECTORS) {
-      for (const [sensor, value] of Object.entries(values)) {
-        const samples = await samplesOf(device, sensor);
-        const expected = ts === undefined ? { value } : { ts, value };
-        expect(samples).toContainEqual(expect.objectContaining(expected));
-      }
-      if (Object.keys(values).length === 0 && !describes) continue;
-      const { sensors } = await system.get(`/devices/${encodeURIComponent(device)}`);
-      const unitOf = (name: string) => sensors.find((sensor: { name: string }) => sensor.name === name)?.unit;
-      for (const [sensor, unit] of Object.entries(units))
-        expect([sensor, unitOf(sensor)]).toEqual([sensor, unit]);
-      if (describes?.unit) expect(unitOf(describes.sensor)).toBe(describes.unit);
+test('Mapped topics: examples of all presets: every value is stored with its time, and sensors have their units', async () => {
+  for (const { topic, payload } of VECTORS) await publish(installation, topic, payload);
+  for (const { device = '', ts, values = {}, units = {}, describes } of VECTORS) {
+    for (const [sensor, value] of Object.entries(values)) {
+      const samples = await samplesOf(device, sensor);
+      const expected = ts === undefined ? { value } : { ts, value };
+      expect(samples).toContainEqual(expect.objectContaining(expected));
     }
-    expect(
-      await readMetric(
-        system,
-        'iot_ingest_mapped_messages_total{mapping="shelly/notifications",result="skipped"}',
-      ),
-    ).toBe(1);
-    expect((await system.get('/unmatched-topics')).items).toEqual([]);
-    expect((await system.get(`/dead-letters?from=${EVENING}`)).items).toEqual([]);
-  });
+    if (Object.keys(values).length === 0 && !describes) continue;
+    const { sensors } = await system.get(`/devices/${encodeURIComponent(device)}`);
+    const unitOf = (name: string) => sensors.find((sensor: { name: string }) => sensor.name === name)?.unit;
+    for (const [sensor, unit] of Object.entries(units))
+      expect([sensor, unitOf(sensor)]).toEqual([sensor, unit]);
+    if (describes?.unit) expect(unitOf(describes.sensor)).toBe(describes.unit);
+  }
+  expect(
+    await readMetric(
+      system,
+      'iot_ingest_mapped_messages_total{mapping="shelly/notifications",result="skipped"}',
+    ),
+  ).toBe(1);
+  expect((await system.get('/unmatched-topics')).items).toEqual([]);
+  expect((await system.get(`/dead-letters?from=${EVENING}`)).items).toEqual([]);
+});
 
-  test('Mapped topics: account of a device: messages for other devices are acknowledged and dropped', async () => {
-    const own = await credentials.connectAs('hall');
-    await publish(own, 'zigbee2mqtt/hall', { temperature: 20 });
-    expect(await samplesOf('hall', 'temperature')).toMatchObject([{ value: 20 }]);
-    const denied = await readMetric(system, 'iot_broker_denied_total{action="publish"}');
-    for (const [topic, payload] of [
-      ['zigbee2mqtt/vault', { temperature: 20 }],
-      ['lines/1', { id: 'vault', v: 1 }],
-      [
-        'homeassistant/sensor/x/config',
-        { state_topic: 'zigbee2mqtt/vault', value_template: '{{ value_json.a }}', unit_of_measurement: 'V' },
-      ],
-    ] as const) {
-      const other = await credentials.connectAs(`intruder-${topic.replaceAll('/', '-')}`);
-      // The broker acknowledges and drops the message. Without a PUBACK the client would send it again without end.
-      await publish(other, topic, payload);
-      expect(other.connected).toBe(true);
-    }
-    expect(await isKnown('vault')).toBe(false);
-    expect((await readMetric(system, 'iot_broker_denied_total{action="publish"}')) - denied).toBe(3);
-  });
+test('Mapped topics: account of a device: messages for other devices are acknowledged and dropped', async () => {
+  const own = await credentials.connectAs('hall');
+  await publish(own, 'zigbee2mqtt/hall', { temperature: 20 });
+  expect(await samplesOf('hall', 'temperature')).toMatchObject([{ value: 20 }]);
+  const denied = await readMetric(system, 'iot_broker_denied_total{action="publish"}');
+  for (const [topic, payload] of [
+    ['zigbee2mqtt/vault', { temperature: 20 }],
+    ['lines/1', { id: 'vault', v: 1 }],
+    [
+      'homeassistant/sensor/x/config',
+      { state_topic: 'zigbee2mqtt/vault', value_template: '{{ value_json.a }}', unit_of_measurement: 'V' },
+    ],
+  ] as const) {
+    const other = await credentials.connectAs(`intruder-${topic.replaceAll('/', '-')}`);
+    // The broker acknowledges and drops the message. Without a PUBACK the client would send it again without end.
+    await publish(other, topic, payload);
+    expect(other.connected).toBe(true);
+  }
+  expect(await isKnown('vault')).toBe(false);
+  expect((await readMetric(system, 'iot_broker_denied_total{action="publish"}')) - denied).toBe(3);
+});
 
-  test('Mapped topics: client subscribes to a mapped topic: it receives no message, since such a topic may be a command', async () => {
-    const follower = await credentials.connect(INSTALLATION.username, INSTALLATION.password);
-    await follower.subscribeAsync('#', { qos: 1 });
-    const received: string[] = [];
-    follower.on('message', (topic) => received.push(topic));
-    await installation.publishAsync('zigbee2mqtt/hall', '{"temperature":21}', { qos: 1, retain: true });
-    await installation.publishAsync('zigbee2mqtt/hall/set', '{"state":"ON"}', { qos: 1 });
-    await publish(installation, 'iot/v1/hall/measurements', { sensor_id: 'temperature', value: 21 });
-    while (!received.includes('iot/v1/hall/measurements')) {
-      await new Promise((resolve) => follower.once('message', resolve));
-    }
-    const late = await credentials.connect(INSTALLATION.username, INSTALLATION.password);
-    late.on('message', (topic) => received.push(topic));
-    await late.subscribeAsync('zigbee2mqtt/#', { qos: 1 });
-    await late.subscribeAsync('nothing', { qos: 1 });
-    expect(received.filter((topic) => topic.startsWith('zigbee2mqtt'))).toEqual([]);
-  });
+test('Mapped topics: client subscribes to a mapped topic: it receives no message, since such a topic may be a command', async () => {
+  const follower = await credentials.connect(INSTALLATION.username, INSTALLATION.password);
+  await follower.subscribeAsync('#', { qos: 1 });
+  const received: string[] = [];
+  follower.on('message', (topic) => received.push(topic));
+  await installation.publishAsync('zigbee2mqtt/hall', '{"temperature":21}', { qos: 1, retain: true });
+  await installation.publishAsync('zigbee2mqtt/hall/set', '{"state":"ON"}', { qos: 1 });
+  await publish(installation, 'iot/v1/hall/measurements', { sensor_id: 'temperature', value: 21 });
+  while (!received.includes('iot/v1/hall/measurements')) {
+    await new Promise((resolve) => follower.once('message', resolve));
+  }
+  const late = await credentials.connect(INSTALLATION.username, INSTALLATION.password);
+  late.on('message', (topic) => received.push(topic));
+  await late.subscribeAsync('zigbee2mqtt/#', { qos: 1 });
+  await late.subscribeAsync('nothing', { qos: 1 });
+  expect(received.filter((topic) => topic.startsWith('zigbee2mqtt'))).toEqual([]);
 });

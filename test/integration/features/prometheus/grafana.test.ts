@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { DAY_MS, dayOf, HOUR_MS } from '../../../../schema/rules.ts';
 import { send } from '../../../support/http/index.ts';
 import { useHistorySystem } from '../../../support/system/history.ts';
@@ -89,27 +89,17 @@ beforeAll(async () => {
   );
 });
 
-describe('Grafana: requests of the dashboards', () => {
-  test.each(TARGETS)(
-    'Grafana dashboard: query %s: the API returns rows, and each column has the type that Grafana expects',
-    async (_, target) => {
-      for (const __interval of ['5s', '30s', '1m', '1h', '1d', '1y']) {
-        const items = await ask(target, { ...VARIABLES, __interval });
-        expect(items.length).toBeGreaterThan(0);
-        for (const { selector, type } of target.columns) {
-          const values = items.map((item) => item[selector]).filter((value) => value !== null);
-          expect(values.length).toBeGreaterThan(0);
-          expect(values.every((value) => TAKES[type]?.(value))).toBe(true);
-        }
+test.each(TARGETS)(
+  'Grafana dashboard: query %s: the API returns rows, and each column has the type that Grafana expects',
+  async (_, target) => {
+    for (const __interval of ['5s', '30s', '1m', '1h', '1d', '1y']) {
+      const items = await ask(target, { ...VARIABLES, __interval });
+      expect(items.length).toBeGreaterThan(0);
+      for (const { selector, type } of target.columns) {
+        const values = items.map((item) => item[selector]).filter((value) => value !== null);
+        expect(values.length).toBeGreaterThan(0);
+        expect(values.every((value) => TAKES[type]?.(value))).toBe(true);
       }
-    },
-  );
-
-  test('Grafana dashboard: query of hourly averages: returns the averages of the samples', async () => {
-    const [, target] = TARGETS.find(([title]) => title.includes('Averages')) ?? [];
-    const items = await ask(target as Target, { ...VARIABLES, __interval: '1h' });
-    expect(items.map(({ ts, avg }) => [Date.parse(ts), avg])).toEqual(
-      [0, 1, 26].map((hour) => [BEGIN + hour * HOUR_MS, 2.5]),
-    );
-  });
-});
+    }
+  },
+);

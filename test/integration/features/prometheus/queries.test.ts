@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import type { Aggregate } from '../../../../api/history/reading/bins.ts';
 import { DAY_MS, dayOf, HOUR_MS } from '../../../../schema/rules.ts';
 import { AGGREGATES } from '../../../support/history/brute-force.ts';
@@ -79,150 +79,132 @@ function valuesOf(
 const rounded = (points: Array<[number, string | number]>): Array<[number, number]> =>
   points.map(([at, value]) => [at, Number(Number(value).toPrecision(12))]);
 
-describe('Prometheus: query_range', () => {
-  test('Prometheus query_range: selector without a function: the last value of five minutes, with all labels', async () => {
-    const [start, end] = [BEGIN + HOUR_MS, BEGIN + 2 * HOUR_MS];
-    const { result } = await ask('query_range', {
-      query: 'millrace_value{device="pump-2"}',
-      start: start / 1000,
-      end: end / 1000,
-      step: '1m',
-    });
-    const window = 5 * MINUTE_MS;
-    expect(result).toEqual([
-      {
-        metric: {
-          __name__: 'millrace_value',
-          device: 'pump-2',
-          sensor: 's',
-          type: 'pressure',
-          unit: 'kPa',
-          site: 'North',
-        },
-        values: expect.anything(),
+test('Prometheus query_range: selector without a function: the last value of five minutes, with all labels', async () => {
+  const [start, end] = [BEGIN + HOUR_MS, BEGIN + 2 * HOUR_MS];
+  const { result } = await ask('query_range', {
+    query: 'millrace_value{device="pump-2"}',
+    start: start / 1000,
+    end: end / 1000,
+    step: '1m',
+  });
+  const window = 5 * MINUTE_MS;
+  expect(result).toEqual([
+    {
+      metric: {
+        __name__: 'millrace_value',
+        device: 'pump-2',
+        sensor: 's',
+        type: 'pressure',
+        unit: 'kPa',
+        site: 'North',
       },
-    ]);
-    const expected = valuesOf('last', stored['pump-2'] ?? [], { start, end, step: MINUTE_MS, window });
-    expect(rounded(result[0].values)).toEqual(rounded(expected));
-  });
-
-  test.each(['sum', 'avg', 'min', 'max', 'count'])(
-    '%s by (site): the same as from all samples',
-    async (operator) => {
-      const query = { start: BEGIN, end: BEGIN + 4 * HOUR_MS, step: HOUR_MS, window: HOUR_MS };
-      const { result } = await ask('query_range', {
-        query: `${operator} by (site) (max_over_time(millrace_value{site=~"North|South"}[1h]))`,
-        start: query.start / 1000,
-        end: query.end / 1000,
-        step: 3600,
-      });
-      const expected = ['North', 'South'].map((site) => {
-        const devices = NAMES.filter((device) => DEVICES[device]?.site === site);
-        const columns = devices.map((device) => new Map(valuesOf('max', stored[device] ?? [], query)));
-        const steps = [...new Set(columns.flatMap((column) => [...column.keys()]))].sort((a, b) => a - b);
-        const values = steps.map((at) => {
-          const all = columns.flatMap((column) => column.get(at) ?? []);
-          return [at, aggregateOf(operator, all)] as [number, number];
-        });
-        return [site, rounded(values)];
-      });
-      const found = result.map(({ metric, values }: Series) => [metric.site, rounded(values)]);
-      expect(found.sort()).toEqual(expected);
+      values: expect.anything(),
     },
+  ]);
+  const expected = valuesOf('last', stored['pump-2'] ?? [], { start, end, step: MINUTE_MS, window });
+  expect(rounded(result[0].values)).toEqual(rounded(expected));
+});
+
+test('Prometheus query_range: sum by site of hourly maxima: POST with a form and GET answer the same', async () => {
+  const [start, end] = [BEGIN + HOUR_MS, BEGIN + 3 * HOUR_MS];
+  const params = {
+    query: 'sum by (site) (max_over_time(millrace_value[1h]))',
+    start: start / 1000,
+    end: end / 1000,
+    step: '1h',
+  };
+  const { result } = await ask('query_range', params);
+  const maxima = (name: string) =>
+    valuesOf('max', stored[name] ?? [], { start, end, step: HOUR_MS, window: HOUR_MS });
+  const north = new Map(maxima('pump-1'));
+  for (const [at, value] of maxima('pump-2')) north.set(at, value + (north.get(at) ?? 0));
+  const expected = [
+    ['North', rounded([...north])],
+    ['South', rounded(maxima('oven "2"'))],
+  ];
+  expect(result.map(({ metric, values }: Series) => [metric['site'], rounded(values)]).sort()).toEqual(
+    expected,
   );
+  const body = new URLSearchParams(Object.entries(params).map(([key, value]) => [key, String(value)]));
+  const response = await fetch(`${world.system.httpUrl}${PATH}/query_range`, { method: 'POST', body });
+  expect((await response.json()).data.result).toEqual(result);
+});
 
-  test('POST query_range with a form: the same answer as GET', async () => {
-    const params = {
-      query: 'avg_over_time(millrace_value[1h])',
-      start: BEGIN / 1000,
-      end: BEGIN / 1000 + 14_400,
-      step: '1h',
-    };
-    const body = new URLSearchParams(Object.entries(params).map(([key, value]) => [key, String(value)]));
-    const response = await fetch(`${world.system.httpUrl}${PATH}/query_range`, { method: 'POST', body });
-    expect((await response.json()).data).toEqual(await ask('query_range', params));
-  });
-
-  test.each([
-    ['millrace_value', { step: '1ms' }, 'more than 11000 steps'],
-    ['millrace_value', { end: 5 }, 'end is before start'],
-    ['millrace_value', { step: '0s' }, 'not a duration'],
-    ['millrace_value', { start: 'yesterday' }, 'RFC 3339'],
-    ['max_over_time(millrace_value[7d])', { step: '1s', end: BEGIN / 1000 + 9000 }, 'bins each'],
-    ['rate(millrace_value[5m])', {}, 'rate(millrace_value[5m]) is not supported'],
-    ['millrace_value{', {}, 'not valid PromQL'],
-  ])('query_range: %s with %j: 422 with the reason', async (query, more, reason) => {
-    const range = { start: BEGIN / 1000, end: BEGIN / 1000 + 3600, step: '1m' };
-    const answer = await ask('query_range', { query, ...range, ...more });
-    expect(answer).toEqual({
-      httpStatus: 422,
-      status: 'error',
-      errorType: 'bad_data',
-      error: expect.stringContaining(reason),
-    });
+test.each([
+  ['millrace_value', { step: '1ms' }, 'more than 11000 steps'],
+  ['millrace_value', { end: 5 }, 'end is before start'],
+  ['millrace_value', { step: '0s' }, 'not a duration'],
+  ['millrace_value', { start: 'yesterday' }, 'RFC 3339'],
+  ['max_over_time(millrace_value[7d])', { step: '1s', end: BEGIN / 1000 + 9000 }, 'bins each'],
+  ['rate(millrace_value[5m])', {}, 'rate(millrace_value[5m]) is not supported'],
+  ['millrace_value{', {}, 'not valid PromQL'],
+])('Prometheus query_range: %s with %j: 422 with the reason', async (query, more, reason) => {
+  const range = { start: BEGIN / 1000, end: BEGIN / 1000 + 3600, step: '1m' };
+  const answer = await ask('query_range', { query, ...range, ...more });
+  expect(answer).toEqual({
+    httpStatus: 422,
+    status: 'error',
+    errorType: 'bad_data',
+    error: expect.stringContaining(reason),
   });
 });
 
-describe('Prometheus: query', () => {
-  test('query: last_over_time of 1 h: the last value of each sensor before the instant', async () => {
-    const at = BEGIN + 2 * HOUR_MS;
-    const { resultType, result } = await ask('query', {
-      query: 'last_over_time(millrace_value[1h])',
-      time: at / 1000,
-    });
-    expect(resultType).toBe('vector');
-    const found = result.map(({ metric, value }: Series) => [metric.device, Number(value[1])]);
-    const lasts = ['pump-1', 'pump-2'].map((name) => [
-      name,
-      stored[name]?.filter(([ts]) => ts < at).at(-1)?.[1],
-    ]);
-    expect(found).toEqual(lasts);
+test('Prometheus query: last_over_time of 1 h: the last value of each sensor before the instant', async () => {
+  const at = BEGIN + 2 * HOUR_MS;
+  const { resultType, result } = await ask('query', {
+    query: 'last_over_time(millrace_value[1h])',
+    time: at / 1000,
   });
-
-  test('query: 1+1, the connection test of Grafana: the scalar 2', async () => {
-    expect(await ask('query', { query: '1+1', time: 7 })).toEqual({ resultType: 'scalar', result: [7, '2'] });
-  });
+  expect(resultType).toBe('vector');
+  const found = result.map(({ metric, value }: Series) => [metric.device, Number(value[1])]);
+  const lasts = ['pump-1', 'pump-2'].map((name) => [
+    name,
+    stored[name]?.filter(([ts]) => ts < at).at(-1)?.[1],
+  ]);
+  expect(found).toEqual(lasts);
 });
 
-describe('Prometheus: labels', () => {
-  test('series: the labels of the selected sensors', async () => {
-    const devices = async (match: string) =>
-      (await ask('series', { 'match[]': match })).map(({ device }: { device: string }) => device).sort();
-    expect(await devices('millrace_value')).toEqual([...NAMES].sort());
-    expect(await devices('{device="oven \\"2\\""}')).toEqual(['oven "2"']);
-    expect(await devices('{device=~"(pump-1|unknown)"}')).toEqual(['pump-1']);
-    expect(await devices('{device=~"pump-.",unit!="bar"}')).toEqual(['pump-2']);
-    expect(await devices('{site="North",type!~"temp.*"}')).toEqual(['pump-1', 'pump-2']);
-    expect(await devices('{device="unknown"}')).toEqual([]);
-    expect(await devices('{device=""}')).toEqual([]);
-    expect(await devices('up')).toEqual([]);
-    expect(await devices('{constructor!=""}')).toEqual([]);
-  });
+test('Prometheus query: 1+1, the connection test of Grafana: the scalar 2', async () => {
+  expect(await ask('query', { query: '1+1', time: 7 })).toEqual({ resultType: 'scalar', result: [7, '2'] });
+});
 
-  test('labels and label values: each one once, in order', async () => {
-    expect(await ask('labels')).toEqual(['__name__', 'device', 'sensor', 'site', 'type', 'unit']);
-    expect(await ask('label/site/values')).toEqual(['North', 'South']);
-    expect(await ask('label/unit/values', { 'match[]': '{site="North"}' })).toEqual(['bar', 'kPa']);
-    expect(await ask('label/unit/values', { limit: 1 })).toEqual(['Cel']);
-    expect(await ask('label/__name__/values')).toEqual(['millrace_value']);
-    for (const label of ['color', 'constructor', '__proto__'])
-      expect(await ask(`label/${label}/values`)).toEqual([]);
-  });
+test('Prometheus series: the labels of the selected sensors', async () => {
+  const devices = async (match: string) =>
+    (await ask('series', { 'match[]': match })).map(({ device }: { device: string }) => device).sort();
+  expect(await devices('millrace_value')).toEqual([...NAMES].sort());
+  expect(await devices('{device="oven \\"2\\""}')).toEqual(['oven "2"']);
+  expect(await devices('{device=~"(pump-1|unknown)"}')).toEqual(['pump-1']);
+  expect(await devices('{device=~"pump-.",unit!="bar"}')).toEqual(['pump-2']);
+  expect(await devices('{site="North",type!~"temp.*"}')).toEqual(['pump-1', 'pump-2']);
+  expect(await devices('{device="unknown"}')).toEqual([]);
+  expect(await devices('{device=""}')).toEqual([]);
+  expect(await devices('up')).toEqual([]);
+  expect(await devices('{constructor!=""}')).toEqual([]);
+});
 
-  test('series, labels and label values: several selectors: what any of them selects', async () => {
-    const query = new URLSearchParams([
-      ['match[]', '{device="pump-2"}'],
-      ['match[]', '{type="temperature"}'],
-      ['start', ''],
-      ['unknown', 'ignored'],
-    ]);
-    const answer = await (await fetch(`${world.system.httpUrl}${PATH}/label/device/values?${query}`)).json();
-    expect(answer.data).toEqual(['oven "2"', 'pump-2']);
-    expect(await ask('series', { limit: 2 })).toHaveLength(2);
-  });
+test('Prometheus labels and label values: each one once, in order', async () => {
+  expect(await ask('labels')).toEqual(['__name__', 'device', 'sensor', 'site', 'type', 'unit']);
+  expect(await ask('label/site/values')).toEqual(['North', 'South']);
+  expect(await ask('label/unit/values', { 'match[]': '{site="North"}' })).toEqual(['bar', 'kPa']);
+  expect(await ask('label/unit/values', { limit: 1 })).toEqual(['Cel']);
+  expect(await ask('label/__name__/values')).toEqual(['millrace_value']);
+  for (const label of ['color', 'constructor', '__proto__'])
+    expect(await ask(`label/${label}/values`)).toEqual([]);
+});
 
-  test('metadata: the metric', async () => {
-    expect(await ask('metadata')).toEqual({ millrace_value: [expect.objectContaining({ type: 'gauge' })] });
-    expect(await ask('metadata', { metric: 'up' })).toEqual({});
-  });
+test('Prometheus series, labels and label values: several selectors: what any of them selects', async () => {
+  const query = new URLSearchParams([
+    ['match[]', '{device="pump-2"}'],
+    ['match[]', '{type="temperature"}'],
+    ['start', ''],
+    ['unknown', 'ignored'],
+  ]);
+  const answer = await (await fetch(`${world.system.httpUrl}${PATH}/label/device/values?${query}`)).json();
+  expect(answer.data).toEqual(['oven "2"', 'pump-2']);
+  expect(await ask('series', { limit: 2 })).toHaveLength(2);
+});
+
+test('Prometheus metadata: the metric', async () => {
+  expect(await ask('metadata')).toEqual({ millrace_value: [expect.objectContaining({ type: 'gauge' })] });
+  expect(await ask('metadata', { metric: 'up' })).toEqual({});
 });

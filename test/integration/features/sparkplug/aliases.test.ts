@@ -4,7 +4,6 @@ import mqtt from 'mqtt';
 import { bdSeq, encodePayload, type MetricContent } from '../../../support/features/sparkplug/payload.ts';
 import type { Json } from '../../../support/json.ts';
 import { useInstallation } from '../../../support/processes/installation.ts';
-import { startTestSystem } from '../../../support/system/index.ts';
 import { until } from '../../../support/until.ts';
 
 /**
@@ -12,7 +11,7 @@ import { until } from '../../../support/until.ts';
  * its report.
  */
 
-const { broker, start, afterwards } = useInstallation({});
+const { broker, start } = useInstallation({});
 
 let client: mqtt.MqttClient;
 beforeAll(async () => {
@@ -87,59 +86,4 @@ test('Sparkplug aliases: united-manufacturing-hub/benthos-umh#345: node swaps tw
   expect(await values(second, 'field/swapped', 'temp')).not.toContain(1014);
   second.signal('SIGTERM');
   await second.ended;
-});
-
-/** Starts Millrace with the embedded broker, to which the client of this file connects. */
-async function startEmbedded() {
-  const system = await startTestSystem();
-  const before = client;
-  client = await mqtt.connectAsync(system.mqttUrl);
-  afterwards(async () => {
-    await client.endAsync(true);
-    client = before;
-    await system.stop();
-  });
-  return system;
-}
-
-test('Sparkplug aliases: mqtt-viewer/mqtt-viewer#129: two devices use one alias: values are stored under the metric of each device', async () => {
-  const api = await startEmbedded();
-  await edge('spaces', 'NBIRTH', { seq: 0, metrics: [bdSeq(0), metric('load', 3, 1)] });
-  await edge('spaces', 'DBIRTH', { seq: 1, metrics: [metric('energy', 3, 2)] }, { device: 'meter' });
-  await edge('spaces', 'DBIRTH', { seq: 2, metrics: [metric('volts', 3, 3)] }, { device: 'grid' });
-  const ts = Date.now() + 1;
-  await edge('spaces', 'DDATA', { ts, seq: 3, metrics: [{ alias: 3, value: 20 }] }, { device: 'meter' });
-  await edge('spaces', 'DDATA', { ts, seq: 4, metrics: [{ alias: 3, value: 30 }] }, { device: 'grid' });
-  await edge('spaces', 'NDATA', { ts, seq: 5, metrics: [{ alias: 3, value: 10 }] });
-  await until(async () => (await values(api, 'field/spaces', 'load')).length === 2);
-  expect(await values(api, 'field/spaces/meter', 'energy')).toEqual([2, 20]);
-  expect(await values(api, 'field/spaces/grid', 'volts')).toEqual([3, 30]);
-  expect(await values(api, 'field/spaces', 'load')).toEqual([1, 10]);
-
-  // eclipse-sparkplug/sparkplug#178, SeppPenner/SparkplugNet#57: a second NBIRTH on one connection, and data with the next sequence number.
-  const node = await listen('spaces');
-  await edge('spaces', 'NBIRTH', { seq: 0, metrics: [bdSeq(0), metric('volume', 3, 5)] });
-  await edge('spaces', 'NDATA', { ts: Date.now() + 2, seq: 1, metrics: [{ alias: 3, value: 6 }] });
-  await until(async () => (await values(api, 'field/spaces', 'volume')).length === 2);
-  expect(await values(api, 'field/spaces', 'load')).toEqual([1, 10]);
-  expect(node.commands).toBe(0);
-
-  // eclipse-tahu/tahu#370: a metric that the birth does not define.
-  await edge('spaces', 'NDATA', { ts: Date.now(), seq: 2, metrics: [{ alias: 99, value: 7 }] });
-  await until(() => node.commands === 1);
-  expect(await deadLetters(api, 'field/spaces')).toEqual([{ unknown_sensor: 1 }]);
-});
-
-test('Sparkplug aliases: united-manufacturing-hub/benthos-umh#454: NDATA has name and alias but no datatype: stored with the datatype of the NBIRTH', async () => {
-  const api = await startEmbedded();
-  await edge('named', 'NBIRTH', { seq: 0, metrics: [bdSeq(0), metric('level', 1, 5, 'int32')] });
-  const named = { ...metric('level', 1, -12, 'int32'), ts: Date.now() + 1 };
-  const bytes = encodePayload({ seq: 1, metrics: [named] });
-  // This NDATA leaves out the datatype field, which Sparkplug allows.
-  const at = bytes.indexOf(Buffer.from([0x20, 0x03]));
-  const without = Buffer.concat([bytes.subarray(0, at), bytes.subarray(at + 2)]);
-  without[1] = Number(without[1]) - 2;
-  await client.publishAsync('spBv1.0/field/NDATA/named', without, { qos: 1 });
-  await until(async () => (await values(api, 'field/named', 'level')).length === 2);
-  expect(await values(api, 'field/named', 'level')).toEqual([5, -12]);
 });

@@ -1,5 +1,5 @@
 import { deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import protobuf from 'protobufjs/minimal.js';
 import { type Case, codesOf, numbered, valuesOf } from '../../../support/field/nothing-left.ts';
 import { useDevice, useTestSystem } from '../../../support/system/use.ts';
@@ -95,16 +95,14 @@ const SPARKPLUG: Case[] = [
   ],
 ];
 
-describe('A Sparkplug birth that is acknowledged: it leaves values, or a dead letter', () => {
-  test.each(numbered(SPARKPLUG))(
-    'Sparkplug NBIRTH: %s: after the acknowledgement its values are stored, or a dead letter has the error code',
-    async (_, index, payload, values, codes) => {
-      await client.publish(`spBv1.0/left/NBIRTH/n${index}`, payload);
-      const device = `left/n${index}`;
-      expect({ values: await valuesOf(system, device), codes: await codesOf(system, device) }).toEqual({
-        values,
-        codes,
-      });
-    },
-  );
-});
+test.each(numbered(SPARKPLUG))(
+  'Sparkplug NBIRTH: %s: after the acknowledgement its values are stored, or a dead letter has the error code',
+  async (_, index, payload, values, codes) => {
+    await client.publish(`spBv1.0/left/NBIRTH/n${index}`, payload);
+    const device = `left/n${index}`;
+    expect({ values: await valuesOf(system, device), codes: await codesOf(system, device) }).toEqual({
+      values,
+      codes,
+    });
+  },
+);

@@ -3,7 +3,6 @@ import mqtt from 'mqtt';
 import { useCleanUps } from '../../../support/clean-ups.ts';
 import { connectEdgeNode } from '../../../support/features/sparkplug/edge-node.ts';
 import { LATER, T0, vector } from '../../../support/features/sparkplug/vectors.ts';
-import { readMetric } from '../../../support/metrics.ts';
 import { startTestSystem } from '../../../support/system/index.ts';
 import { until } from '../../../support/until.ts';
 
@@ -79,16 +78,4 @@ test('Sparkplug host: restarts: data with aliases needs a new birth, an old NDEA
   expect(await online()).toEqual([true, true]);
   node.break();
   await until(async () => !(await online()).includes(true));
-});
-
-test('Sparkplug messages: SPARKPLUG=false: acknowledged, dropped and counted as unknown topics', async () => {
-  const system = await startTestSystem({ settings: { SPARKPLUG: 'false' } });
-  afterwards(() => system.stop());
-  const received = await listen(system, 'spBv1.0/#');
-  const node = await connectNode(system);
-  await node.publish('NBIRTH', vector('nbirth'));
-  await node.publish('DBIRTH', vector('dbirth'));
-  expect(await readMetric(system, 'iot_ingest_messages_total{result="unknown_topic"}')).toBe(2);
-  expect((await system.fetch(`/devices/${NODE}`)).status).toBe(404);
-  expect(received).toEqual([]);
 });

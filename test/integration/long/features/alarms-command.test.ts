@@ -74,17 +74,6 @@ test('npm run alarms -- test: a rule and stored samples: prints the alarms that 
   });
 });
 
-test('npm run alarms -- test: Ctrl-C within 5,000 rules: the command stops early, gives the reason, and exits with code 1', async () => {
-  const rules = Array.from({ length: 5000 }, (_, n) => WARM.replace('too warm', `rule ${n}`)).join('');
-  const command = startAlarms('test', fileWith(rules), '--days', '1');
-  await until(async () => command.output().includes('rule 0:'), { what: 'the first result' });
-  command.signal('SIGINT');
-  const { code, output } = await command.ended;
-  expect(code).toBe(1);
-  expect(output.trimEnd().split('\n').at(-1)).toContain('Stopped before the end.');
-  expect(output).not.toContain('rule 4999:');
-});
-
 test.each([
   ['a file that does not exist', () => 'nowhere.yaml', 'nowhere.yaml'],
   ['a rule without a condition', () => fileWith('- name: a\n  severity: info\n  scope: {}\n'), 'condition'],

@@ -47,7 +47,7 @@ async function deadLetterOf(name: string): Promise<string> {
 
 const NOT_NUMERIC: Refusal = { index: 1, code: 'not_numeric', path: '[1].value', rule: 'must be a number' };
 
-describe('npm run dead-letters: list, summary and show', () => {
+describe('npm run dead-letters: list and summary', () => {
   beforeAll(async () => {
     const bad = [
       { sensor_id: 't', ts: NOW, value: 1 },
@@ -57,17 +57,6 @@ describe('npm run dead-letters: list, summary and show', () => {
     await writeDeadLetter('second', bad, [{ index: 0, code: 'too_old' }], NOW - 2 * HOUR);
     await writeDeadLetter('first', { sensors: 7 }, [{ index: -1, code: 'malformed' }], NOW - HOUR, 'birth');
     await writeDeadLetter('long-ago', bad, [{ index: 0, code: 'too_old' }], NOW - 50 * HOUR);
-    await store.deadLetters.write({
-      receivedAt: NOW - 90 * HOUR,
-      device: 'cbor',
-      topic: 'iot/v1/cbor/measurements',
-      codes: { unknown_sensor: 1 },
-      content: {
-        contentType: 'application/senml+cbor',
-        payload: Buffer.from('81a200617402f94d60', 'hex'),
-        refused: [{ index: 0, code: 'unknown_sensor' }],
-      },
-    });
   });
 
   test('npm run dead-letters: list: dead letters of the last day are printed, newest first', async () => {
@@ -91,85 +80,58 @@ describe('npm run dead-letters: list, summary and show', () => {
       'in all  4 dead letters: 2 too_old, 1 malformed, 1 not_numeric',
     ]);
   });
-
-  test('npm run dead-letters: show: the payload is printed with its refusals, and control characters are escaped', async () => {
-    const [, id] = String((await run('list', '--code', 'not_numeric')).lines[0]).split('  ');
-    const { code, output, lines } = await run('show', String(id));
-    expect(code).toBe(0);
-    expect(lines).toContain('device    first');
-    expect(lines).toContain('topic     iot/v1/first/measurements');
-    const refusedAt = lines.indexOf('refused   1 not_numeric');
-    expect(lines[refusedAt + 1]).toBe('          [1].value: must be a number');
-    expect(lines.slice(-2)).toEqual([
-      `[0] {"sensor_id":"t","ts":${NOW},"value":1}`,
-      '[1] {"sensor_id":"t\\u001b[2J","value":"x"}   <- not_numeric',
-    ]);
-    expect(output).not.toContain('\u001b');
-  });
-
-  test('npm run dead-letters: show: a CBOR payload is printed as JSON', async () => {
-    const { lines } = await run('show', await deadLetterOf('cbor'));
-    expect(lines.at(-1)).toBe('[0] {"n":"t","v":21.5}   <- unknown_sensor');
-  });
 });
 
-describe('npm run dead-letters: replay', () => {
-  test('npm run dead-letters: replay of one dead letter: refused before the birth of its device, stored after it, also by a second replay', async () => {
-    const samples = [{ sensor_id: 's', ts: NOW, value: 5 }];
-    await writeDeadLetter('one', samples, [{ index: 0, code: 'unknown_device' }], NOW - 60_000);
-    const id = await deadLetterOf('one');
-    const before = await run('replay', id);
-    expect(before.code).toBe(76);
-    expect(before.lines).toEqual([
-      `${id}  iot/v1/one/measurements  refused again: 1 unknown_device`,
-      '1 dead letter: 0 stored, refused again: 1 unknown_device',
-    ]);
-    expect(before.output).toContain('The dead letters above keep the measurements that are not stored.');
-    await device.birth('one', { sensors: [{ sensor_id: 's' }] });
-    for (let times = 0; times < 2; times++) {
-      expect(await run('replay', id)).toMatchObject({ code: 0, lines: ['1 dead letter: 1 stored'] });
-    }
-    const { items } = await system.get(`/devices/one/sensors/s/measurements?from=${NOW - HOUR}`);
-    expect(items).toEqual([{ ts: new Date(NOW).toISOString(), value: 5 }]);
-  });
+test('npm run dead-letters: replay of one dead letter: refused before the birth of its device, stored after it, also by a second replay', async () => {
+  const samples = [{ sensor_id: 's', ts: NOW, value: 5 }];
+  await writeDeadLetter('one', samples, [{ index: 0, code: 'unknown_device' }], NOW - 60_000);
+  const id = await deadLetterOf('one');
+  const before = await run('replay', id);
+  expect(before.code).toBe(76);
+  expect(before.lines).toEqual([
+    `${id}  iot/v1/one/measurements  refused again: 1 unknown_device`,
+    '1 dead letter: 0 stored, refused again: 1 unknown_device',
+  ]);
+  expect(before.output).toContain('The dead letters above keep the measurements that are not stored.');
+  await device.birth('one', { sensors: [{ sensor_id: 's' }] });
+  for (let times = 0; times < 2; times++) {
+    expect(await run('replay', id)).toMatchObject({ code: 0, lines: ['1 dead letter: 1 stored'] });
+  }
+  const { items } = await system.get(`/devices/one/sensors/s/measurements?from=${NOW - HOUR}`);
+  expect(items).toEqual([{ ts: new Date(NOW).toISOString(), value: 5 }]);
+});
 
-  test('npm run dead-letters: replay of a range: in order of arrival, so that the birth is first; failed replays are reported', async () => {
-    const received = NOW - 10 * HOUR;
-    const birth = { session: received, sensors: [{ sensor_id: 's' }] };
-    await writeDeadLetter('range', birth, [{ index: -1, code: 'rejected' }], received, 'birth');
-    for (let i = 0; i < 300; i++) {
-      const sample = [{ sensor_id: 's', ts: received + i, value: i }];
-      await writeDeadLetter(
-        'range',
-        sample,
-        [{ index: 0, code: 'unknown_device' }],
-        received + 1 + i * 20_000,
-      );
-    }
-    const stays = [{ sensor_id: 's', ts: received, value: 'x' }];
-    await writeDeadLetter('range', stays, [{ index: 0, code: 'not_numeric' }], received + 2);
-    await store.deadLetters.write({
-      receivedAt: received + 3,
-      device: 'range',
-      topic: 'iot/v1/range/measurements',
-      codes: { malformed: 3 },
-      content: null,
-    });
-    const { code, lines } = await run('replay', '--from', `${received}`, '--to', `${received + 2 * HOUR}`);
-    expect(code).toBe(76);
-    expect(
-      lines
-        .map((line) => line.split('  ')[2])
-        .filter((reason) => reason !== undefined)
-        .sort(),
-    ).toEqual([
-      'The dead letter cannot be replayed. It only counts what was refused; no payload was kept.',
-      'refused again: 1 not_numeric',
-    ]);
-    expect(lines).toContain(
-      '303 dead letters: 301 stored, refused again: 1 not_numeric, 1 dead letter that could not be replayed',
-    );
-    const { items } = await system.get(`/devices/range/sensors/s/measurements?from=${received}&limit=1000`);
-    expect(items).toHaveLength(300);
+test('npm run dead-letters: replay of a range: in order of arrival, so that the birth is first; failed replays are reported', async () => {
+  const received = NOW - 10 * HOUR;
+  const birth = { session: received, sensors: [{ sensor_id: 's' }] };
+  await writeDeadLetter('range', birth, [{ index: -1, code: 'rejected' }], received, 'birth');
+  for (let i = 0; i < 300; i++) {
+    const sample = [{ sensor_id: 's', ts: received + i, value: i }];
+    await writeDeadLetter('range', sample, [{ index: 0, code: 'unknown_device' }], received + 1 + i * 20_000);
+  }
+  const stays = [{ sensor_id: 's', ts: received, value: 'x' }];
+  await writeDeadLetter('range', stays, [{ index: 0, code: 'not_numeric' }], received + 2);
+  await store.deadLetters.write({
+    receivedAt: received + 3,
+    device: 'range',
+    topic: 'iot/v1/range/measurements',
+    codes: { malformed: 3 },
+    content: null,
   });
+  const { code, lines } = await run('replay', '--from', `${received}`, '--to', `${received + 2 * HOUR}`);
+  expect(code).toBe(76);
+  expect(
+    lines
+      .map((line) => line.split('  ')[2])
+      .filter((reason) => reason !== undefined)
+      .sort(),
+  ).toEqual([
+    'The dead letter cannot be replayed. It only counts what was refused; no payload was kept.',
+    'refused again: 1 not_numeric',
+  ]);
+  expect(lines).toContain(
+    '303 dead letters: 301 stored, refused again: 1 not_numeric, 1 dead letter that could not be replayed',
+  );
+  const { items } = await system.get(`/devices/range/sensors/s/measurements?from=${received}&limit=1000`);
+  expect(items).toHaveLength(300);
 });

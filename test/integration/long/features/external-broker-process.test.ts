@@ -4,7 +4,6 @@ import { readSettings } from '../../../../common/settings/index.ts';
 import { steadyPort } from '../../../../infra/engine/ports.ts';
 import { sharedContactPoint, uniqueName } from '../../../support/database/engine.ts';
 import { useExternalBroker } from '../../../support/mqtt/external-broker.ts';
-import { startMosquitto } from '../../../support/mqtt/mosquitto.ts';
 import { startApi, startCommand } from '../../../support/processes/api-process.ts';
 
 const { broker, afterwards } = useExternalBroker();
@@ -47,17 +46,4 @@ async function failToStart(settings: Record<string, string>) {
 test('API process start: MQTT broker does not answer: exits with one message that has ECONNREFUSED', async () => {
   const closedPort = `mqtt://localhost:${await steadyPort()}`;
   expect(await failToStart(await settingsFor({ MQTT_URL: closedPort }))).toContain('ECONNREFUSED');
-});
-
-test('API process start: MQTT password is wrong: exits with one message that names MQTT_PASSWORD', async () => {
-  const brokerWithUsers = await startMosquitto({ users: { ingest: 'right' } });
-  afterwards(() => brokerWithUsers.remove());
-  const settings = await settingsFor({
-    MQTT_URL: brokerWithUsers.url,
-    MQTT_USERNAME: 'ingest',
-    MQTT_PASSWORD: 'wrong',
-  });
-  expect(await failToStart(settings)).toContain('MQTT_PASSWORD');
-  const right = await startApi({ ...settings, MQTT_PASSWORD: 'right' });
-  afterwards(() => right.kill());
 });

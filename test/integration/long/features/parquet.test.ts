@@ -146,13 +146,3 @@ test('Parquet files: late samples arrive after their day was written: the day is
   );
   expect(manifestsOf(day).flatMap(({ replaced }) => replaced)).toEqual([]);
 });
-
-test('Parquet metrics: files were written: files, bytes and rows are counted, without a failure', async () => {
-  const text = await (await fetch(`${system().httpUrl}/metrics`)).text();
-  const metric = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
-  expect(metric('iot_parquet_files_total')).toBeGreaterThan(0);
-  expect(metric('iot_parquet_bytes_total')).toBeGreaterThan(metric('iot_parquet_files_total'));
-  expect(metric('iot_parquet_rows_total')).toBeGreaterThan(0);
-  expect(metric('iot_parquet_failures_total')).toBe(0);
-  expect(metric('iot_parquet_lag_seconds')).toBeLessThan((3 * HOUR_MS) / 1000);
-});

@@ -55,31 +55,6 @@ test('Metrics in docs/reference/metrics.md: the process exposes each of them wit
   }
 });
 
-test('Metrics gauges: one message is stored: the gauges have current values', async () => {
-  const { system, scrape } = await startSystem();
-  const device = await connectDevice(system);
-  afterwards(() => device.end());
-  await device.measure('cow', [{ sensor_id: 'pulse', ts: Date.now() - 2000, value: 61 }]);
-  const read = (series: string) => readMetric(system, series);
-
-  expect(await read('iot_ingest_end_to_end_seconds_count')).toBe(1);
-  expect(await read('iot_ingest_end_to_end_seconds_sum')).toBeGreaterThanOrEqual(2);
-  expect(await read('iot_ingest_standstill_seconds')).toBe(0);
-  expect(await read('iot_ingest_unsettled_messages')).toBe(0);
-  expect(await read('iot_ingest_window_limit')).toBe(512);
-  expect(Math.abs(await read('iot_clock_difference_seconds'))).toBeLessThan(10);
-  expect(await read('iot_db_nodes{state="up"}')).toBe(1);
-  expect(await read('iot_db_nodes{state="down"}')).toBe(0);
-  expect(await read('iot_processes{state="running"}')).toBe(1);
-  expect(await read('iot_share_group_members{state="online"}')).toBe(0);
-  expect(await read('iot_http_in_flight')).toBe(1);
-  for (const rule of ['unprepared', 'unpaged', 'filtering', 'consistency']) {
-    expect([rule, await read(`iot_db_query_rule_violations_total{rule="${rule}"}`)]).toEqual([rule, 0]);
-  }
-  // Prometheus sees no increase of a series that first appears with a value.
-  expect(await scrape()).toContain('\niot_ingest_dead_letters_total{code="bad_id"} 0\n');
-});
-
 test('Metrics gauges: database is unavailable: they show the standstill and the node as down until it is back', async () => {
   const gate = await startGate(`cql://${sharedContactPoint()}`);
   afterwards(() => gate.stop());

@@ -96,6 +96,20 @@ export async function startMemoryAlarms({
     /** Waits until everything that is committed is evaluated. */
     evaluated: () => until(() => alarms.waiting === 0),
 
+    /** Waits until the lease holder has checked every group twice: the first check may have been under way. */
+    async looked() {
+      const { fleet } = pipeline.store;
+      const { latestOfGroup } = fleet;
+      let looks = 0;
+      fleet.latestOfGroup = (group) => {
+        looks++;
+        return latestOfGroup(group);
+      };
+      await until(() => looks > 8);
+      fleet.latestOfGroup = latestOfGroup;
+      await until(() => alarms.waiting === 0);
+    },
+
     /** @returns episodes that were not withdrawn, in order */
     async episodes(
       device: string,

@@ -1,18 +1,12 @@
 import { afterAll, expect, jest, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import pino from 'pino';
-import { Accounts } from '../../../../api/access/accounts.ts';
 import type { Bounds } from '../../../../api/access/connection-limits.ts';
 import type { OwnCertificate } from '../../../../api/access/tls/certificate-reload.ts';
-import { ByteBudget } from '../../../../api/ingest/admission/byte-budget.ts';
-import { createBroker } from '../../../../api/mqtt/embedded/index.ts';
-import { createMetrics } from '../../../../api/observability/metrics.ts';
-import { readSettings } from '../../../../common/settings/index.ts';
-import { topicContract } from '../../../../schema/topics.ts';
 import { certificatesFolder } from '../../../support/certificates.ts';
 import { useCleanUps } from '../../../support/clean-ups.ts';
 import { createTcpClients, type TcpClient } from '../../../support/http/tcp-clients.ts';
 import { connectBytes } from '../../../support/mqtt/packets.ts';
+import { startBrokerAlone } from '../../../support/mqtt-broker.ts';
 import { until } from '../../../support/until.ts';
 
 const NEVER_MS = 86_400_000;
@@ -25,23 +19,7 @@ const certificates = certificatesFolder();
 afterAll(() => certificates.remove());
 
 async function startBroker(bounds?: Bounds, tls?: OwnCertificate) {
-  const metrics = createMetrics({ version: 'test', role: 'all' });
-  const { mqtt: settings } = readSettings({ MQTT_PORT: '0' }, { envFile: '' });
-  const broker = createBroker({
-    mqtt: settings,
-    accounts: new Accounts(settings),
-    topics: { presence: null, readRules: [], contract: topicContract([]) },
-    maxMessageBytes: 1024 * 1024,
-    handleMessage: async () => 'accepted',
-    room: new ByteBudget(1024 * 1024),
-    clock: Date.now,
-    logger: pino({ level: 'silent' }),
-    metrics,
-    bounds,
-    tls,
-  });
-  await broker.start();
-  afterwards(() => broker.stop());
+  const { broker, metrics } = await startBrokerAlone(afterwards, { bounds, tls });
   const refused = async (reason: string): Promise<number> => {
     const { values } = await metrics.connectionsRefused.get();
     return values.find(({ labels }) => labels['reason'] === reason)?.value ?? 0;
@@ -135,28 +113,4 @@ test('MQTT connections: limit for all connections is reached: each further conne
     await until(() => next.closed() || next.received() === CONNACK);
     return !next.closed();
   });
-});
-
-test.each([
-  ['CONNECT with a length of 256 MB', '10ffffff7f', Buffer.alloc(0), 1],
-  ['SUBSCRIBE with a length of 256 MB', '82ffffff7f', connectBytes({ clientId: 'd' }), 1],
-  ['a malformed length of more than four bytes', '32ffffffffff', connectBytes({ clientId: 'd' }), 0],
-])('MQTT packet: %s: the connection closes after the header', async (_, header, before, oversized) => {
-  const { port, metrics } = await startBroker();
-  const client = await tcpClients.open(port);
-  client.socket.write(before);
-  await until(() => before.length === 0 || client.received() === CONNACK);
-  client.socket.write(Buffer.from(header, 'hex'));
-  await until(() => client.closed());
-  expect((await metrics.oversized.get()).values[0]?.value).toBe(oversized);
-});
-
-test('MQTT CONNECT: last will of 65,000 bytes: accepted; a CONNECT of more than 96 KiB closes the connection', async () => {
-  const { port } = await startBroker();
-  const will = { topic: 'iot/v1/d/status', payload: Buffer.alloc(65_000, 32), qos: 1 as const };
-  const device = await mqtt.connectAsync(`mqtt://127.0.0.1:${port}`, { will });
-  afterwards(() => device.endAsync(true));
-  const large = await tcpClients.open(port);
-  large.socket.write(Buffer.from([0x10, 0x80, 0x80, 0x07]));
-  await until(() => large.closed());
 });

@@ -1,15 +1,10 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import { expect, test } from '@jest/globals';
-import pino from 'pino';
-import { Accounts } from '../../../../api/access/accounts.ts';
 import { ByteBudget } from '../../../../api/ingest/admission/byte-budget.ts';
-import { createBroker } from '../../../../api/mqtt/embedded/index.ts';
-import { createMetrics } from '../../../../api/observability/metrics.ts';
-import { readSettings } from '../../../../common/settings/index.ts';
-import { topicContract } from '../../../../schema/topics.ts';
 import { useCleanUps } from '../../../support/clean-ups.ts';
 import { createFloods } from '../../../support/mqtt/floods.ts';
+import { startBrokerAlone } from '../../../support/mqtt-broker.ts';
 import { until } from '../../../support/until.ts';
 
 /**
@@ -32,23 +27,13 @@ async function startBroker() {
   subscribe('net.server.socket', add);
   afterwards(() => unsubscribe('net.server.socket', add));
   let messages = 0;
-  const { mqtt: settings } = readSettings({ MQTT_PORT: '0' }, { envFile: '' });
-  const broker = createBroker({
-    mqtt: settings,
-    accounts: new Accounts(settings),
-    topics: { presence: null, readRules: [], contract: topicContract([]) },
-    maxMessageBytes: 1024 * 1024,
+  const { broker } = await startBrokerAlone(afterwards, {
     handleMessage: async () => {
       messages++;
       return 'accepted';
     },
     room: new ByteBudget(64 * 1024 * 1024),
-    clock: Date.now,
-    logger: pino({ level: 'silent' }),
-    metrics: createMetrics({ version: 'test', role: 'all' }),
   });
-  await broker.start();
-  afterwards(() => broker.stop());
   return {
     floods: createFloods(broker.port, afterwards),
     clients: () => Number.parseInt(broker.check().message, 10),

@@ -3,8 +3,6 @@ import mqtt from 'mqtt';
 import { useCleanUps } from '../../../support/clean-ups.ts';
 import { expectProblem, send } from '../../../support/http/index.ts';
 import { createTcpClients } from '../../../support/http/tcp-clients.ts';
-import { readMetric } from '../../../support/metrics.ts';
-import { startTestSystem } from '../../../support/system/index.ts';
 import { useTestSystem } from '../../../support/system/use.ts';
 import { until } from '../../../support/until.ts';
 
@@ -46,21 +44,6 @@ test.each([
   expect((await send(system.httpUrl, '/api/v1/devices/smuggler')).status).toBe(404);
 });
 
-test.each([
-  ['chunks without end', post('Transfer-Encoding: chunked', '2\r\n[{'), '5\r\n     \r\n'],
-  ['an extension of a chunk without end', post('Transfer-Encoding: chunked', '2;x='), 'x'.repeat(5)],
-  ['a body shorter than its length', post('Content-Length: 500000', '[{'), '     '],
-])('HTTP request with %s: an error after the time limit for requests', async (_, head, drop) => {
-  // All other requests of this file have the usual time limit, so a busy machine does not end them.
-  const impatient = await startTestSystem({ periods: { request: 1000 } });
-  afterwards(() => impatient.stop());
-  const client = await tcpClients.open(Number(new URL(impatient.httpUrl).port));
-  client.socket.write(head);
-  await client.drip(drop.repeat(2000), 2);
-  expect(client.received()).toMatch(/^HTTP\/1\.1 4\d\d /);
-  await until(async () => (await readMetric(impatient, 'iot_ingest_submitted_bytes')) === 0);
-});
-
 test('Device registration: devices with invented names: at most AUTO_REGISTER_MAX are registered, over MQTT and HTTP together', async () => {
   const client = await mqtt.connectAsync(system.mqttUrl);
   afterwards(() => client.endAsync(true));
@@ -85,18 +68,6 @@ test('Device registration: devices with invented names: at most AUTO_REGISTER_MA
   expect(await system.all('/devices?limit=1000')).toHaveLength(50);
   // The registered devices stay registered.
   expect((await system.get('/devices/made-up-0')).sensors).toHaveLength(1);
-});
-
-test.each([
-  '__proto__',
-  'constructor',
-  'toString',
-  '__proto__[polluted]',
-  'constructor[prototype][polluted]',
-])('HTTP parameter %s: 400 bad_parameter, and Object.prototype does not change', async (name) => {
-  const answer = await send(system.httpUrl, `/api/v1/devices?${encodeURIComponent(name)}=1`);
-  expectProblem(answer, 400, 'bad_parameter');
-  expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
 });
 
 const NAMES = [

@@ -1,11 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import { readSettings } from '../../../../common/settings/index.ts';
 import { sharedContactPoint, uniqueName } from '../../../support/database/engine.ts';
 import { dropKeyspace } from '../../../support/database/keyspace.ts';
 import { type ApiProcess, startApi, startCommand } from '../../../support/processes/api-process.ts';
-import { startSimulator } from '../../../support/processes/simulator-process.ts';
 import { until } from '../../../support/until.ts';
 
 const SECRETS = {
@@ -48,40 +46,6 @@ afterAll(async () => {
 });
 
 const found = (text: string) => HIDDEN.filter((secret) => text.includes(secret));
-
-/** The command lines of all processes of this machine that run the API or the simulator. */
-const commandLines = () =>
-  readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map((pid) => {
-      try {
-        return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-      } catch {
-        return ''; // The process has ended in the meantime.
-      }
-    })
-    .filter((line) => /api\/index\.ts|simulator\/index\.ts/.test(line));
-
-test('Secrets: simulator runs with a right and a wrong password: output and command line contain no secret', async () => {
-  const flags = ['--broker', api.mqttUrl, '--devices', '1', '--interval', '100ms', '--batch', '100ms'];
-  const right = startSimulator([...flags, '--duration', '2s'], {
-    MQTT_USERNAME: 'installation',
-    MQTT_PASSWORD: SECRETS.MQTT_PASSWORD,
-  });
-  const lines = commandLines();
-  expect(lines.some((line) => line.includes('simulator'))).toBe(true);
-  expect(lines.some((line) => line.includes('api/index.ts'))).toBe(true);
-  expect(found(lines.join('\n'))).toEqual([]);
-  const { output, summary } = await right.ended;
-  expect(summary?.acknowledged).toBeGreaterThan(0);
-  expect(found(output)).toEqual([]);
-
-  const wrong = startSimulator([...flags, '--duration', '2s'], {
-    MQTT_USERNAME: 'installation',
-    MQTT_PASSWORD: 'a-wrong-password-of-a-device',
-  });
-  expect(found((await wrong.ended).output)).toEqual([]);
-});
 
 test('Secrets: log at any level: contains no secret; a client id with line breaks adds no log line', async () => {
   const forged = 'x\n{"level":60,"msg":"forged"}\u001b[2J\r';

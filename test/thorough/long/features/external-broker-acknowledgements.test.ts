@@ -31,29 +31,6 @@ async function startBetweenWires(settings?: Record<string, string>, periods?: Pa
   return { cql, wire, system, client };
 }
 
-test('Subscriber: the commit of one message is delayed: later messages are committed, and PUBACKs are sent in order', async () => {
-  const { cql, wire, system, client } = await startBetweenWires();
-
-  // The answer to the first message is held. The later messages are committed.
-  let first = true;
-  cql.hold((request) => {
-    const hold = writesSamples(request) && first;
-    if (hold) first = false;
-    return hold;
-  });
-  await publishValues(client, 'd', [1]);
-  await until(() => cql.held() === 1);
-  await publishValues(client, 'e', [2, 3, 4]);
-  await until(async () => (await storedValues(system, 'e')).length === 3);
-  const { delivered, acknowledged } = wire.last();
-  expect(delivered).toHaveLength(5);
-  expect(acknowledged).toHaveLength(1);
-
-  cql.release();
-  await until(() => acknowledged.length === 5);
-  expect(acknowledged).toEqual(delivered);
-});
-
 test('Subscriber: connection breaks before the commit: the broker sends the messages again, and each is acknowledged', async () => {
   const { cql, wire, system, client } = await startBetweenWires();
   cql.hold(writesSamples);

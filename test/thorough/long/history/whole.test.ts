@@ -1,6 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { firstFaults, useMemorySimulations, useStoredSimulations } from '../../../support/history/faults.ts';
-import { MISTAKES } from '../../../support/history/mistakes.ts';
+import { useMemorySimulations, useStoredSimulations } from '../../../support/history/faults.ts';
 
 const RUNS = 5;
 
@@ -16,11 +15,6 @@ test.each(Array.from({ length: RUNS }, (_, run) => run))(
     expect(await faultsOf(run)).toEqual([]);
   },
 );
-
-test('Packed history: real database, ingest does not record late samples: a random simulation detects missing samples', async () => {
-  const mistake = MISTAKES['ingest writes no late rows'] ?? {};
-  expect(await firstFaults(faultsOf, mistake, RUNS)).not.toEqual([]);
-});
 
 test(`Packed history: ${MEMORY_RUNS} random simulations in memory: exactly the acknowledged samples are read`, async () => {
   for (let run = 0; run < MEMORY_RUNS; run++) expect(await memoryFaultsOf(run)).toEqual([]);

@@ -90,15 +90,6 @@ test('POST /measurements: body does not arrive in time: 408 too_slow, and the co
   await until(async () => (await post(system, 1)).status === 200);
 });
 
-test('POST /measurements: client disconnects before the end of the body: no measurement is stored', async () => {
-  const system = await startSystem();
-  const { socket } = await announceBody(system, 1000);
-  await until(async () => (await held(system)) > 0);
-  socket.destroy();
-  await until(async () => (await held(system)) === 0);
-  expect((await system.fetch('/devices/slow')).status).toBe(404);
-});
-
 test('POST /measurements: process stops while a post waits for its commit: 503, or the connection closes', async () => {
   const system = await startSystem();
   await post(system, 0);

@@ -88,29 +88,6 @@ test(
   RUNS * 5000,
 );
 
-test('Alarm episodes: a late sample lowers the rate of change below the limit: one stored alarm becomes two', async () => {
-  const device = `device-${devices++}`;
-  const condition: RuleCondition = { kind: 'rate', limit: 0.001, clear: 0.0005 };
-  await system.addRule({ scope: { device }, condition }, SINCE);
-  const at = (minutes: number, value: number) => ({
-    sensor_id: 's',
-    ts: NOW - minutes * 60_000,
-    value,
-  });
-  const samples = [at(300, -4), at(32, -4), at(31, 3), at(22, 1), at(15, 1), at(0, -2)];
-  await system.measure(
-    device,
-    samples.filter(({ ts }) => ts !== NOW - 22 * 60_000),
-  );
-  await system.evaluated();
-  await system.measure(device, [at(22, 1)]);
-  await system.evaluated();
-  const inOrder = samples.map(({ ts, value }) => [ts, value] as [number, number]);
-  const expected = trueEpisodes(condition, inOrder, { since: SINCE, now: NOW });
-  expect(expected).toHaveLength(2);
-  expect((await system.episodes(device, 's')).map(({ late: _, ...episode }) => episode)).toEqual(expected);
-});
-
 // grafana PR#102780
 test.each([
   ['for_ms', { for_ms: 600_000 }],

@@ -467,34 +467,20 @@ async function outage(): Promise<number> {
   return last;
 }
 
-/** Waits until the lease holder has checked every group again. */
-async function untilLooked() {
-  const { fleet } = system.store;
-  const { latestOfGroup } = fleet;
-  let looks = 0;
-  fleet.latestOfGroup = (group) => {
-    looks++;
-    return latestOfGroup(group);
-  };
-  // Two checks of each group: the first may have been under way.
-  await until(() => looks > 8);
-  fleet.latestOfGroup = latestOfGroup;
-}
-
 test('Absence alarm: Millrace is down for longer than for_ms, then the device sends its queued samples: no alarm opens', async () => {
   const last = await outage();
-  await untilLooked();
+  await system.looked();
   // The device sends its queue in order. This takes longer than `for_ms`.
   for (let count = 1; last + count * MINUTE_MS < NOW + shifted; count++) {
     await heat(1, last + count * MINUTE_MS);
     if (count % 20 > 0) continue;
     await system.evaluated();
-    await untilLooked();
+    await system.looked();
     shifted += 2 * MINUTE_MS;
   }
   for (let count = 0; count < 4; count++) {
     await heat(1);
-    await untilLooked();
+    await system.looked();
     shifted += 2 * MINUTE_MS;
   }
   await system.evaluated();

@@ -64,26 +64,12 @@ const untilOpen = (device: string) =>
     return (await episodes(device)).some(({ cleared }) => cleared === null);
   });
 
-/** Waits until the lease holder has checked every group again. */
-async function untilLooked() {
-  const { fleet } = system.store;
-  const { latestOfGroup } = fleet;
-  let looks = 0;
-  fleet.latestOfGroup = (group) => {
-    looks++;
-    return latestOfGroup(group);
-  };
-  await until(() => looks > 8);
-  fleet.latestOfGroup = latestOfGroup;
-  await system.evaluated();
-}
-
 test('Absence alarm: the first sample comes in time from a clock that is an hour ahead: no alarm opens', async () => {
   const registered = await register('oven');
   await watch('oven');
   await send('oven', registered + HOUR_MS);
   shifted += 16 * MINUTE_MS;
-  await untilLooked();
+  await system.looked();
   expect(await episodes('oven')).toEqual([]);
 });
 
@@ -103,7 +89,7 @@ test('Absence alarm before the first sample: no hour of history is read until th
   await untilOpen('oven');
   await system.alarms.stop();
   const next = await system.start('next');
-  await untilLooked();
+  await system.looked();
   await until(() => next.waiting === 0);
   await next.stop();
   expect(reads).toEqual([]);
@@ -137,9 +123,9 @@ test('Absence alarm before the first sample: it is open, and the device is retir
   shifted += MINUTE_MS;
   await system.alarms.endOfDevice(deviceKey('oven').bytes);
   await until(() => system.messages.length === 2);
-  await untilLooked();
+  await system.looked();
   const next = await system.start('next');
-  await untilLooked();
+  await system.looked();
   await until(() => next.waiting === 0);
   await next.stop();
   expect(await episodes('oven')).toEqual([{ start, opened: start + SILENCE_MS, cleared: retiredAt }]);
@@ -159,7 +145,7 @@ test('Absence alarm: the sensor and the rule are older than the upgrade: no alar
   await watch('new');
   shifted += 16 * MINUTE_MS;
   await untilOpen('new');
-  await untilLooked();
+  await system.looked();
   expect(await episodes('old')).toEqual([]);
   await watch('old', clock());
   shifted += 16 * MINUTE_MS;

@@ -144,48 +144,6 @@ test('Absence watch: repeated reads of the watched time fail: one warning with t
   expect(warnings).toHaveLength(2);
 });
 
-test('Absence watch: the device sends again before a started process has a lease: the silence before the start is evaluated', async () => {
-  const [version] = RULE.versions;
-  const definition = { ...version?.definition, condition: { kind: 'absent', for_ms: HOUR_MS } };
-  const rule = { ...RULE, versions: [{ ...version, definition }] };
-  const row = {
-    ...{ id: SENSOR_ID, name: 'heat', type: 'heat', site: null, intervalMs: null },
-    ...{ deviceId: DEVICE_ID, deviceName: 'oven', ts: NOW - 2 * HOUR_MS },
-  };
-  const last = row.ts;
-  let now = NOW;
-  let isConnected = false;
-  const ranges: object[] = [];
-  const watch = watchOf({
-    receives: true,
-    watches: () => isConnected,
-    store: {
-      fleet: {
-        async *latestOfGroup() {
-          yield [{ ...row }];
-        },
-      },
-      devices: { sensors: async () => [row] },
-    },
-    rules: { isEmpty: false, list: () => [rule], onChange: () => {} },
-    scheduler: {
-      evaluate: (...[, , range]: [unknown, unknown, object]) => ranges.push(range) > 0,
-    },
-    takeOverOpenEpisodes: async () => {},
-    peek: () => undefined,
-    clock: () => now,
-  });
-  await watch.start();
-  row.ts = NOW;
-  isConnected = true;
-  await until(() => watch.held === 1);
-  // The device had the time to send what it queued.
-  now += 10 * 60_000;
-  await until(() => ranges.length > 0);
-  await watch.stop();
-  expect(ranges).toEqual([{ from: last, to: NOW }]);
-});
-
 /** Rule of absence for an hour. */
 const SILENCE: object = {
   ...RULE,
@@ -226,6 +184,20 @@ function watchSilence(deps: object) {
   });
   return { watch, world };
 }
+
+test('Absence watch: the device sends again before a started process has a lease: the silence before the start is evaluated', async () => {
+  let isConnected = false;
+  const { watch, world } = watchSilence({ receives: true, watches: () => isConnected });
+  await watch.start();
+  world.row.ts = NOW;
+  isConnected = true;
+  await until(() => watch.held === 1);
+  // The device had the time to send what it queued.
+  world.now += 10 * 60_000;
+  await until(() => world.ranges.length > 0);
+  await watch.stop();
+  expect(world.ranges).toEqual([{ from: world.last, to: NOW }]);
+});
 
 test('Absence watch: the database answers no read at the start: the start ends without the samples', async () => {
   const { watch } = watchSilence({

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import {
   createCredentialUpdater,
   type Wanted,
@@ -46,86 +46,80 @@ async function start({
   return { change, memory, notified, calls };
 }
 
-describe('Change of a credential: times', () => {
-  test.each([
-    ['has advanced', NOW + 5, NOW + 5],
-    ['has not advanced', NOW, NOW + 1],
-    ['was set back', NOW - 1000, NOW + 1],
-  ])('Credential updater: the clock %s: a change increases changedAt only', async (_, later, changedAt) => {
-    let now = NOW;
-    const { change } = await start({ clock: () => now });
-    await change(DEVICE, () => wanted());
-    now = later;
-    expect(await change(DEVICE, (before) => ({ ...wanted(before ?? {}), hash: 'second' }))).toMatchObject({
-      issuedAt: NOW,
-      changedAt,
-    });
+test.each([
+  ['has advanced', NOW + 5, NOW + 5],
+  ['has not advanced', NOW, NOW + 1],
+  ['was set back', NOW - 1000, NOW + 1],
+])('Credential updater: the clock %s: a change increases changedAt only', async (_, later, changedAt) => {
+  let now = NOW;
+  const { change } = await start({ clock: () => now });
+  await change(DEVICE, () => wanted());
+  now = later;
+  expect(await change(DEVICE, (before) => ({ ...wanted(before ?? {}), hash: 'second' }))).toMatchObject({
+    issuedAt: NOW,
+    changedAt,
   });
 });
 
-describe('Change of a credential: onChange: connections are closed at once', () => {
-  test.each([
-    ['rotated', { hash: 'second' }],
-    ['revoked', { hash: '' }],
-    ['given another list of devices', { devices: ['a'] }],
-  ])('Credential updater: a valid credential is %s: onChange is called once', async (_, other) => {
-    const { change, notified } = await start();
-    await change(DEVICE, () => wanted());
-    expect(notified).toEqual([]);
-    await change(DEVICE, () => wanted(other));
-    expect(notified).toEqual([deviceId]);
-  });
-
-  test('Credential updater: a revoked credential becomes valid again: onChange is not called', async () => {
-    const { change, notified } = await start();
-    await change(DEVICE, () => wanted({ hash: '' }));
-    await change(DEVICE, () => wanted());
-    expect(notified).toEqual([]);
-  });
-
-  test('Credential updater: the change returns the same credential: onChange is not called, and nothing is written', async () => {
-    const { change, notified, calls } = await start();
-    await change(DEVICE, () => wanted());
-    calls.length = 0;
-    expect(await change(DEVICE, (before) => before)).toMatchObject(wanted());
-    expect(await change(DEVICE, () => null)).toMatchObject(wanted());
-    expect(calls).toEqual(['find', 'find']);
-    expect(notified).toEqual([]);
-  });
-
-  test('Credential updater: the database answer to a revocation is lost, a read finds it applied: onChange is called', async () => {
-    // The driver repeats the request. The repeat is not applied, because the first request already was.
-    const { change, notified } = await start({
-      replaces: async (replace, count) => (await replace()) && count !== 2,
-    });
-    await change(DEVICE, () => wanted());
-    await change(DEVICE, (before) => (before?.hash ? { ...before, hash: '' } : before));
-    expect(notified).toEqual([deviceId]);
-  });
+test.each([
+  ['rotated', { hash: 'second' }],
+  ['revoked', { hash: '' }],
+  ['given another list of devices', { devices: ['a'] }],
+])('Credential updater: a valid credential is %s: onChange is called once', async (_, other) => {
+  const { change, notified } = await start();
+  await change(DEVICE, () => wanted());
+  expect(notified).toEqual([]);
+  await change(DEVICE, () => wanted(other));
+  expect(notified).toEqual([deviceId]);
 });
 
-describe('Change of a credential: another process changes it meanwhile', () => {
-  test('Credential updater: another process changes the row first: the updater repeats read and write until it succeeds', async () => {
-    const seen: Array<string | undefined> = [];
-    let store: CredentialStore;
-    const { change, memory, calls } = await start({
-      async replaces(replace, count) {
-        const before = await store.find(DEVICE);
-        const other = { ...wanted(), hash: `other ${count}`, issuedAt: 1, changedAt: NOW + count };
-        if (count < 3) await store.replace(other, before);
-        return replace();
-      },
-    });
-    store = memory;
-    const became = await change(DEVICE, (before) => {
-      seen.push(before?.hash);
-      return { ...wanted(before ?? {}), hash: `${before?.hash} and mine` };
-    });
-    expect(seen).toEqual([undefined, 'other 1', 'other 2']);
-    expect(calls).toEqual(['find', 'replace', 'find', 'replace', 'find', 'replace']);
-    expect(became).toMatchObject({ hash: 'other 2 and mine', changedAt: NOW + 3 });
-    expect(await memory.find(DEVICE)).toMatchObject({ hash: 'other 2 and mine' });
+test('Credential updater: a revoked credential becomes valid again: onChange is not called', async () => {
+  const { change, notified } = await start();
+  await change(DEVICE, () => wanted({ hash: '' }));
+  await change(DEVICE, () => wanted());
+  expect(notified).toEqual([]);
+});
+
+test('Credential updater: the change returns the same credential: onChange is not called, and nothing is written', async () => {
+  const { change, notified, calls } = await start();
+  await change(DEVICE, () => wanted());
+  calls.length = 0;
+  expect(await change(DEVICE, (before) => before)).toMatchObject(wanted());
+  expect(await change(DEVICE, () => null)).toMatchObject(wanted());
+  expect(calls).toEqual(['find', 'find']);
+  expect(notified).toEqual([]);
+});
+
+test('Credential updater: the database answer to a revocation is lost, a read finds it applied: onChange is called', async () => {
+  // The driver repeats the request. The repeat is not applied, because the first request already was.
+  const { change, notified } = await start({
+    replaces: async (replace, count) => (await replace()) && count !== 2,
   });
+  await change(DEVICE, () => wanted());
+  await change(DEVICE, (before) => (before?.hash ? { ...before, hash: '' } : before));
+  expect(notified).toEqual([deviceId]);
+});
+
+test('Credential updater: another process changes the row first: the updater repeats read and write until it succeeds', async () => {
+  const seen: Array<string | undefined> = [];
+  let store: CredentialStore;
+  const { change, memory, calls } = await start({
+    async replaces(replace, count) {
+      const before = await store.find(DEVICE);
+      const other = { ...wanted(), hash: `other ${count}`, issuedAt: 1, changedAt: NOW + count };
+      if (count < 3) await store.replace(other, before);
+      return replace();
+    },
+  });
+  store = memory;
+  const became = await change(DEVICE, (before) => {
+    seen.push(before?.hash);
+    return { ...wanted(before ?? {}), hash: `${before?.hash} and mine` };
+  });
+  expect(seen).toEqual([undefined, 'other 1', 'other 2']);
+  expect(calls).toEqual(['find', 'replace', 'find', 'replace', 'find', 'replace']);
+  expect(became).toMatchObject({ hash: 'other 2 and mine', changedAt: NOW + 3 });
+  expect(await memory.find(DEVICE)).toMatchObject({ hash: 'other 2 and mine' });
 });
 
 test('Credential updater: concurrent changes in one process run one after the other, without a failed attempt', async () => {

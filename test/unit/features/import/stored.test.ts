@@ -25,7 +25,7 @@ async function store(text: string, { format = 'csv', ...options }: Record<string
     yield Buffer.from(text);
   }
   const { progress } = await importStream(
-    destinationOf(pipeline.store, pipeline.ingest),
+    destinationOf(pipeline.store, pipeline.ingest, pipeline.corrections),
     { source: source(), format: format as 'csv' },
     {
       device: undefined,
@@ -52,6 +52,25 @@ test.each([
 ])('%s: everything is refused: no device is registered', async (_, send) => {
   await send();
   expect(await isRegistered('ghost')).toBe(false);
+});
+
+test('Import that replaces: samples of open and closed hours: the file wins, is listed, and the old file changes nothing', async () => {
+  const rowsOf = (values: number[]) =>
+    [BEGIN, BEGIN + 1000, NOW - 1000].map((ts, index) => `${ts},fixed,s,${values[index]}\n`).join('');
+  const csv = (values: number[]) => `ts,device,sensor,value\n${rowsOf(values)}`;
+  const stored = async () => (await pipeline.samples('fixed', 's', BEGIN)).map(([, value]) => value);
+  await store(csv([100, -5, 7]));
+  const replacing = { by: 'test', reason: 'a file' };
+  expect(await store(csv([21, 3, 6]), { replacing })).toMatchObject({ samples: 3, refused: 0 });
+  expect(await stored()).toEqual([21, 3, 6]);
+  expect((await pipeline.latest('fixed'))['s']).toEqual([NOW - 1000, 6]);
+  await store(csv([100, -5, 7]));
+  expect(await stored()).toEqual([21, 3, 6]);
+  const range = { from: NOW - 1000, to: NOW + 1000 };
+  const { corrections } = await pipeline.store.corrections.page(null, range, { before: null, limit: 10 });
+  expect(corrections).toMatchObject([
+    { kind: 'replace', samples: 3, from: BEGIN, to: NOW - 999, ...replacing },
+  ]);
 });
 
 test('Import: a file names a new sensor by its name and by its id: both rows are samples of this sensor', async () => {
@@ -117,7 +136,7 @@ test('Import of an export: hostile names: a second installation has the same dev
       }
       try {
         await importStream(
-          destinationOf(first.store, first.ingest),
+          destinationOf(first.store, first.ingest, first.corrections),
           { source: source(), format: 'ndjson' },
           options,
         );
@@ -125,7 +144,7 @@ test('Import of an export: hostile names: a second installation has the same dev
         await writeFile(path, exported);
         const file = await open(path);
         const { progress } = await importParquet(
-          destinationOf(second.store, second.ingest),
+          destinationOf(second.store, second.ingest, second.corrections),
           file,
           options,
         ).finally(() => file.close());

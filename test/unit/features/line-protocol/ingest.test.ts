@@ -22,7 +22,11 @@ const submission = (payload: Buffer) => ({
   signal: new AbortController().signal,
 });
 
-function submitLines(core: MemoryPipeline, text: string | Buffer) {
+function submitLines(
+  core: MemoryPipeline,
+  text: string | Buffer,
+  replacing: { by: string; reason: string } | null = null,
+) {
   const payload = Buffer.from(text);
   const decoder = new LineDecoder({
     deviceTags: ['device'],
@@ -30,9 +34,10 @@ function submitLines(core: MemoryPipeline, text: string | Buffer) {
     emptyBatch: (receivedAt) => core.ingest.decoder.emptyBatch(receivedAt),
   });
   return storeLines(
-    { ingest: core.ingest, context: core },
+    { ingest: core.ingest, corrections: core.corrections, context: core },
     submission(payload),
     ({ payload: bytes, receivedAt }) => decoder.decode(bytes, 'ms', receivedAt),
+    replacing,
   );
 }
 
@@ -40,6 +45,22 @@ test('Line protocol: several lines of a sensor without a timestamp: each value g
   const pipeline = await start();
   await submitLines(pipeline, 'm,device=d s=1\nm,device=d s=2\nm,device=d s=3\n');
   expect((await pipeline.samples('d', 'm.s', NOW)).map(([, value]) => value)).toEqual([1, 2, 3]);
+});
+
+test('Line protocol that replaces: stored values get the new ones, and a line without a timestamp is refused', async () => {
+  const pipeline = await start();
+  await submitLines(pipeline, `m,device=d s=9 ${NOW}\nm,device=e s=8 ${NOW}\n`);
+  const lines = `m,device=d s=1 ${NOW}\nm,device=e s=2\nm,device=nobody s=3 ${NOW}\n`;
+  const result = await submitLines(pipeline, lines, { by: 'test', reason: 'a line' });
+  expect(result).toMatchObject({
+    accepted: 1,
+    refused: [
+      { line: 2, code: 'bad_timestamp' },
+      { line: 3, code: 'unknown_device' },
+    ],
+  });
+  expect(await pipeline.samples('d', 'm.s', NOW)).toEqual([[NOW, 1]]);
+  expect(await pipeline.samples('e', 'm.s', NOW)).toEqual([[NOW, 8]]);
 });
 
 test('HTTP submission: 100 posts of line protocol, each for a new device: their payloads do not stay in memory', async () => {

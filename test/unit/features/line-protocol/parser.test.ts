@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { longestTurn, MAX_TURN_MS } from '../../../support/event-loop.ts';
 import { readLines as read } from '../../../support/features/line-protocol/line-points.ts';
 
 /** The one point of a text. */
@@ -188,4 +189,11 @@ test('Line protocol: a million characters without a valid line: no point is read
     const { points } = read(text.repeat(1_000_000 / text.length));
     expect(points).toEqual([]);
   }
+});
+
+test.each([
+  ['90,000 tags', `m${',t=\\,\\ '.repeat(90_000)} f=1 1`],
+  ['30,000 fields', `m,device=d ${Array.from({ length: 30_000 }, (_, i) => `f${i}=1`).join()} 1`],
+])('Line protocol: a line of %s: no turn of the event loop over 100 ms', async (_, text) => {
+  expect(await longestTurn(() => read(text))).toBeLessThan(MAX_TURN_MS);
 });

@@ -22,7 +22,8 @@ test('PromQL windows: random steps, windows and samples: the same as from all sa
       fc.uniqueArray(fc.integer({ min: -120, max: 160 }), { maxLength: 60 }),
       (start, step, length, window, unordered) => {
         const times = unordered.sort((a, b) => a - b);
-        const values = times.map((ts) => (ts * 7) % 13);
+        // Modulo may be -0, and -0 + 0 is 0.
+        const values = times.map((ts) => ((ts * 7) % 13) + 0);
         const windows = new Windows({ start, end: start + length, step }, window);
         const bins = binsOf(windows, times, values);
         for (const [aggregate, compute] of Object.entries(AGGREGATES)) {
@@ -53,3 +54,21 @@ test('PromQL windows: values near the largest double: an exact average, and no s
   expect(aggregateSeries('sum', [[1.7e308], [1.7e308]])).toEqual([null]);
   expect(aggregateSeries('avg', [[0.1], [0.1], [null]])).toEqual([0.1]);
 });
+
+test.each([
+  ['sum', [4, 2, null]],
+  ['avg', [2, 2, null]],
+  ['min', [1, 2, null]],
+  ['max', [3, 2, null]],
+  ['count', [2, 1, null]],
+] as const)(
+  'PromQL aggregation %s: series with gaps: each step has the series with a value: %j',
+  (operator, expected) => {
+    expect(
+      aggregateSeries(operator, [
+        [1, null, null],
+        [3, 2, null],
+      ]),
+    ).toEqual(expected);
+  },
+);

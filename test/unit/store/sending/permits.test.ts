@@ -1,10 +1,26 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Permits } from '../../../../api/store/sending/congestion-window.ts';
+import type { Gate } from '../../../../api/store/sending/session.ts';
 import { MillraceError } from '../../../../common/errors.ts';
-import { withPermit } from '../../../support/permit.ts';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+/** Sends a request through a gate, as the session of the store does. */
+async function withPermit<T>(gate: Gate, request: () => Promise<T>): Promise<T> {
+  const room = gate.enter();
+  if (room !== undefined) await room;
+  const began = performance.now();
+  let failure: unknown;
+  try {
+    return await request();
+  } catch (error) {
+    failure = error;
+    throw error;
+  } finally {
+    gate.leave(began, failure);
+  }
+}
 
 test('Permits for database requests: jobs with several requests: the limit is never exceeded, and every job finishes', async () => {
   await fc.assert(

@@ -42,8 +42,7 @@ test.each(['.', '..'])(
   },
 );
 
-test('Dashboard routes: addresses of the pipeline and of a page of a feature: each opens the view of that name', () => {
-  expect(routeOf('/pipeline', [])).toEqual({ view: 'pipeline' });
+test('Dashboard routes: address of a page of a feature: it opens the view of that name', () => {
   expect(routeOf('/some-page', ['some-page'])).toEqual({ view: 'some-page' });
   expect(routeOf('/some-page', [])).toEqual({ view: 'not-found' });
 });

@@ -76,7 +76,16 @@ test('Chart range from the address: from=-1h: live; from=-2h and to=-30m: fixed,
     to: openedAt - 1_800_000,
   });
   expect(readAt(`from=${NOW - 60_000}&to=now`)).toEqual({ live: false, from: NOW - 60_000, to: openedAt });
-  for (const query of ['to=now', 'from=now', 'from=-1w', 'from=-1h30m', `from=${NOW}&to=now`])
+  for (const query of [
+    'to=now',
+    'from=now',
+    'from=-1w',
+    'from=-1h30m',
+    `from=${NOW}&to=now`,
+    'range=999999999999y',
+    'to=-8640000000000000',
+    'to=8640000000000000',
+  ])
     expect(readAt(query)).toEqual(liveWindow(300_000, NOW));
 });
 

@@ -4,7 +4,6 @@ import type { StreamStatus } from '../../../../web/api/stream/index.ts';
 import type { DeviceItem } from '../../../../web/api/types.ts';
 import { Fleet } from '../../../../web/state/fleet.ts';
 import { awayDevices, createFleetState, sensorsOnline } from '../../../../web/state/fleet-state.ts';
-import { offlineEntry } from '../../../../web/wall/stands-out.tsx';
 
 const NOON = Date.parse('2026-11-21T12:00:00.000Z');
 const HOUR_MS = 3_600_000;
@@ -74,16 +73,6 @@ test('Fleet state: device counts of the API arrive: published at once, together 
   fleetState.count(counted(1, 1), away('a'));
   const { faults, info } = fleetState.figures.peek();
   expect([faults.offlineSensors, info?.devices.offline]).toEqual([1, 1]);
-});
-
-test('Fleet state: offline device: the number of its sensors is shown only after all sensors of the fleet are loaded', () => {
-  const texts = () =>
-    fleetState.figures.peek().faults.offline.map((device) => offlineEntry(device, fleet.holdsAll()).text);
-  become('live');
-  fleetState.count({ ...counted(0, 2), sensors: 3 }, away('a', 'unread'));
-  expect(texts()).toEqual(['', '']);
-  fleetState.count(counted(0, 2), away('a', 'unread'));
-  expect(texts()).toEqual(['1 sensor', '0 sensors']);
 });
 
 test('Fleet state: a device that announced no state is not live: nothing counts as a fault', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { fillPage, missingBefore, rowsOf, sorted } from '../../../../web/state/lists.ts';
+import { fillPage, rowsOf, sorted } from '../../../../web/state/lists.ts';
 
 /** @param parts by cursor */
 function source(parts: Record<string, { items: number[]; next: string | null }>) {
@@ -40,15 +40,6 @@ describe('Rows of a page', () => {
   test('Rows of a list: the filter changes after an empty result: null until the API answers, not an empty list', () => {
     expect([rowsOf(null, true), rowsOf(page(), true), rowsOf(page(), false)]).toEqual([null, null, []]);
   });
-});
-
-test('Merged lists: several lists have further pages: complete only after the newest end of a truncated list', () => {
-  const page = (next: string | null, ...items: string[]) => ({ items, next });
-  const [first, second] = ['2026-11-21T12:00:00.000Z', '2026-11-21T13:00:00.000Z'];
-  const missing = (...pages: ReturnType<typeof page>[]) => missingBefore(pages, (ts) => ts);
-  expect(missing(page(null, second, first), page(null))).toBeNull();
-  expect(missing(page('a', second, first), page(null))).toBe(Date.parse(first));
-  expect(missing(page('a', second, first), page('b', second))).toBe(Date.parse(second));
 });
 
 test('Sorting of a list: numbers in names are sorted by value; unknown values come last in both directions', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createChangeQueue, createRecentValues, createScreenTimes } from '../../../../web/state/frames.ts';
+import { createChangeQueue, createRecentValues } from '../../../../web/state/frames.ts';
 
 const item = (second: number, value: number, sensor: string = 's') => ({
   device_id: 'd',
@@ -60,29 +60,4 @@ test('Queue of changes: a sensor changes 100 times between two animation frames:
   queue.notify('b');
   frames.shift()?.();
   expect(notified).toEqual(['a', 'b']);
-});
-
-test('Latency from commit to screen: the page is hidden before a frame: the hidden time is not counted', () => {
-  const frames: (() => void)[] = [];
-  let ms = 1000;
-  const screen = createScreenTimes({
-    requestFrame: (run) => frames.push(run),
-    afterPaint: (run) => run(),
-    clock: () => ms,
-  });
-  const draw = () => {
-    for (const run of frames.splice(0)) run();
-    screen.sum(0);
-    return screen.figures.peek().map(({ p99 }) => p99);
-  };
-  screen.arrived(5, ms);
-  screen.noteHidden();
-  const arrivedAt = ms;
-  ms += 60_000;
-  // This value arrived before the page was hidden, and is reported after that.
-  screen.arrived(5, arrivedAt);
-  expect(draw()).toEqual([]);
-  screen.arrived(5, ms);
-  ms += 10;
-  expect(draw()).toEqual([15]);
 });

@@ -48,23 +48,28 @@ test('Alarms of a sensor: alarms of two rules, more than the limit: the newest o
 /** @param at ms after NOW */
 const eventOf = (kind: string, at: number) => ({ at: NOW + at, kind, actor: null, comment: null });
 
-test('Alarm episode: its row cannot be written after its history: the repeated write adds nothing to the history', async () => {
-  let isAway = true;
+/** Opens a store that cannot write to a table while `failure.isOn`. */
+async function openFailing(failing: string, isOn: boolean) {
+  const failure = { isOn };
   const { store } = await createMemoryStore({
     clock: () => NOW,
     around: async ({ table, kind }, run) => {
-      if (table === 'alarm' && kind !== 'select' && isAway)
+      if (table === failing && kind !== 'select' && failure.isOn)
         throw new OperationTimedOutError('no answer in time', '127.0.0.1:9042');
       return run();
     },
   });
-  const episodes = new AlarmStore(store.session);
+  return { episodes: new AlarmStore(store.session), failure };
+}
+
+test('Alarm episode: its row cannot be written after its history: the repeated write adds nothing to the history', async () => {
+  const { episodes, failure } = await openFailing('alarm', true);
   const alarm = alarmOf(1, 0);
   const write = (at: number) =>
     episodes.write(0, alarm, writeTimestamp(NOW + at), [eventOf('opened', at), eventOf('cleared', at + 1)]);
   await expect(write(0)).rejects.toThrow();
   expect(await episodes.history(alarm)).toEqual([eventOf('opened', 0), eventOf('cleared', 1)]);
-  isAway = false;
+  failure.isOn = false;
   await write(10);
   await episodes.note(alarm, eventOf('acknowledged', 20));
   await episodes.write(0, alarm, writeTimestamp(NOW + 30), [eventOf('corrected', 30)]);
@@ -79,64 +84,37 @@ test('Alarm episode: its row cannot be written after its history: the repeated w
 });
 
 test('Alarm: the row of its end cannot be written, and late samples continue it: the history has its real end', async () => {
-  let isAway = false;
-  const { store } = await createMemoryStore({
-    clock: () => NOW,
-    around: async ({ table, kind }, run) => {
-      if (table === 'alarm' && kind !== 'select' && isAway)
-        throw new OperationTimedOutError('no answer in time', '127.0.0.1:9042');
-      return run();
-    },
-  });
-  const episodes = new AlarmStore(store.session);
+  const { episodes, failure } = await openFailing('alarm', false);
   const alarm = alarmOf(1, 0);
   /** @param at ms after NOW */
   const write = (kind: string, at: number) =>
     episodes.write(0, alarm, writeTimestamp(NOW + at), [eventOf(kind, at)]);
   await write('opened', 0);
-  isAway = true;
+  failure.isOn = true;
   await expect(write('cleared', 10)).rejects.toThrow();
-  isAway = false;
+  failure.isOn = false;
   await write('cleared', 60_000);
   expect(await episodes.history(alarm)).toEqual([eventOf('opened', 0), eventOf('cleared', 60_000)]);
 });
 
 test('Alarm episode: its history cannot be written: no row is written, and the next attempt writes both', async () => {
-  let isAway = true;
-  const { store } = await createMemoryStore({
-    clock: () => NOW,
-    around: async ({ table }, run) => {
-      if (table === 'alarm_event' && isAway)
-        throw new OperationTimedOutError('no answer in time', '127.0.0.1:9042');
-      return run();
-    },
-  });
-  const episodes = new AlarmStore(store.session);
+  const { episodes, failure } = await openFailing('alarm_event', true);
   const alarm = alarmOf(1, 0);
   const write = () => episodes.write(0, alarm, writeTimestamp(NOW), [eventOf('opened', 0)]);
   await expect(write()).rejects.toThrow();
   expect(await episodes.find(alarm)).toBeNull();
-  isAway = false;
+  failure.isOn = false;
   await write();
   expect(await episodes.find(alarm)).toMatchObject({ start: NOW });
   expect(await episodes.history(alarm)).toEqual([eventOf('opened', 0)]);
 });
 
 test('Alarm episode: the write to alarm_by_day fails: nothing is stored, and the next attempt writes both rows', async () => {
-  let isAway = true;
-  const { store } = await createMemoryStore({
-    clock: () => NOW,
-    around: async ({ table }, run) => {
-      if (table === 'alarm_by_day' && isAway)
-        throw new OperationTimedOutError('no answer in time', '127.0.0.1:9042');
-      return run();
-    },
-  });
-  const episodes = new AlarmStore(store.session);
+  const { episodes, failure } = await openFailing('alarm_by_day', true);
   const alarm = alarmOf(1, 0);
   await expect(episodes.write(0, alarm, writeTimestamp(NOW))).rejects.toThrow();
   expect(await episodes.find(alarm)).toBeNull();
-  isAway = false;
+  failure.isOn = false;
   await episodes.write(0, alarm, writeTimestamp(NOW));
   expect((await episodes.ofDay(NOW - (NOW % 86_400_000), NOW, 10)).map(({ start }) => start)).toEqual([NOW]);
   expect(await episodes.find(alarm)).toMatchObject({ start: NOW });

@@ -98,130 +98,114 @@ const secretsOf = (lines: string[]): Map<string, string> =>
 const isValid = async (account: string, secret: string | undefined) =>
   isSecret(String(secret), (await find(account))?.hash ?? null);
 
-describe('Credentials command: connection', () => {
-  test('Credentials command: the CQL settings reach the database connection, which is closed at the end', async () => {
-    const { options, closed, error } = await run(['list']);
-    expect(error).toBeNull();
-    expect(options).toMatchObject({ cql: { keyspace: 'millrace' }, retention: { latestGroups: 4 } });
-    expect([options?.observe({} as never, undefined as never), options?.onStaleIndex('device')]).toEqual([
-      undefined,
-      undefined,
-    ]);
-    expect(closed).toBe(1);
-  });
-
-  test('Credentials command: the command fails: the database connection is still closed', async () => {
-    const { closed, error } = await run(['revoke', 'absent']);
-    expect(error).toMatchObject({ code: 'failed' });
-    expect(closed).toBe(1);
-  });
+test('Credentials command: the CQL settings reach the database connection, which is closed at the end', async () => {
+  const { options, closed, error } = await run(['list']);
+  expect(error).toBeNull();
+  expect(options).toMatchObject({ cql: { keyspace: 'millrace' }, retention: { latestGroups: 4 } });
+  expect([options?.observe({} as never, undefined as never), options?.onStaleIndex('device')]).toEqual([
+    undefined,
+    undefined,
+  ]);
+  expect(closed).toBe(1);
 });
 
-describe('Credentials command: issue', () => {
-  test('Credentials command: issue: several accounts: each gets a printed line with a valid secret, one note follows', async () => {
-    const { lines, notes, error } = await run(['issue', 'pump', 'valve']);
-    const secrets = secretsOf(lines);
-    expect(error).toBeNull();
-    expect([...secrets.keys()]).toEqual(['pump', 'valve']);
-    for (const [account, secret] of secrets) expect(await isValid(account, secret)).toBe(true);
-    expect(notes).toEqual([ONCE]);
-    expect(await find('pump')).toMatchObject({ devices: [] });
-  });
-
-  test('Credentials command: issue: --devices: each account may publish for all listed devices', async () => {
-    await run(['issue', 'gateway', 'other', '--devices', 'sheep,plant/edge']);
-    for (const account of ['gateway', 'other'])
-      expect(await find(account)).toMatchObject({ devices: ['plant/edge', 'sheep'] });
-  });
-
-  test('Credentials command: issue: some accounts are refused with a reason, the others are issued, the command fails', async () => {
-    await run(['issue', 'there']);
-    const { lines, notes, error } = await run(['issue', 'first', 'there', '', 'operator', 'last']);
-    expect([...secretsOf(lines).keys()]).toEqual(['first', 'last']);
-    expect(notes).toEqual([
-      expect.stringMatching(/^there: .*rotate it/),
-      `: ${BAD_NAME}`,
-      'operator: MQTT_USERNAME has this name.',
-      ONCE,
-    ]);
-    expect(error).toMatchObject({ code: 'failed', message: 'issue: done for 2 of 5.' });
-  });
-
-  test('Credentials command: an account name has control characters: the printed note has question marks instead', async () => {
-    const { notes } = await run(['revoke', 'a\u001b[2Jb']);
-    expect(notes).toEqual([`a?[2Jb: ${BAD_NAME}`]);
-  });
-
-  test.each([
-    ['a database request fails', new MillraceError('unavailable', 'no replica answers')],
-    ['a program error occurs', Object.assign(new Error('a defect'), { code: 'not_found' })],
-  ])('Credentials command: issue: %s at account 2 of 3: account 3 gets no credential', async (_, failure) => {
-    let count = 0;
-    const beforeWrite = () => {
-      if (++count === 2) throw failure;
-    };
-    const { lines, closed, error } = await run(['issue', 'a', 'b', 'c'], { beforeWrite });
-    expect([...secretsOf(lines).keys()]).toEqual(['a']);
-    expect(error).toBe(failure);
-    expect(closed).toBe(1);
-    expect(await find('c')).toBeNull();
-  });
+test('Credentials command: the command fails: the database connection is still closed', async () => {
+  const { closed, error } = await run(['revoke', 'absent']);
+  expect(error).toMatchObject({ code: 'failed' });
+  expect(closed).toBe(1);
 });
 
-describe('Credentials command: --file', () => {
-  test('Credentials command: issue --file: secrets are appended to a file with mode 600, and not printed', async () => {
-    const file = join(directory, 'added.secret');
-    writeFileSync(file, 'before\tsecret\n', { mode: 0o644 });
-    const { lines, notes, error } = await run(['issue', 'pump', 'valve', '--file', file]);
-    expect({ lines, notes, error }).toEqual({ lines: [], notes: [ONCE], error: null });
-    const secrets = secretsOf(readFileSync(file, 'utf8').trimEnd().split('\n'));
-    expect([...secrets.keys()]).toEqual(['before', 'pump', 'valve']);
-    expect(await isValid('valve', secrets.get('valve'))).toBe(true);
-    expect(statSync(file).mode & 0o777).toBe(0o600);
-  });
-
-  test('Credentials command: issue --file: the file cannot be opened: no credential is issued', async () => {
-    const { error } = await run(['issue', 'pump', '--file', join(directory, 'none', 'x')]);
-    expect(error).toMatchObject({ code: 'failed', message: expect.stringContaining('cannot be written') });
-    expect(await find('pump')).toBeNull();
-  });
-
-  test('Credentials command: issue --file: two accounts: the first secret is in the file before the second is issued', async () => {
-    const file = join(directory, 'order.secret');
-    const written: string[] = [];
-    const beforeWrite = () => void written.push(readFileSync(file, 'utf8').replaceAll(/\t.*/g, ''));
-    await run(['issue', 'a', 'b', '--file', file], { beforeWrite });
-    expect(written).toEqual(['', 'a\n']);
-  });
+test('Credentials command: issue: several accounts: each gets a printed line with a valid secret, one note follows', async () => {
+  const { lines, notes, error } = await run(['issue', 'pump', 'valve']);
+  const secrets = secretsOf(lines);
+  expect(error).toBeNull();
+  expect([...secrets.keys()]).toEqual(['pump', 'valve']);
+  for (const [account, secret] of secrets) expect(await isValid(account, secret)).toBe(true);
+  expect(notes).toEqual([ONCE]);
+  expect(await find('pump')).toMatchObject({ devices: [] });
 });
 
-describe('Credentials command: rotate', () => {
-  test('Credentials command: rotate by name or id: the new secret is valid, the old secret is not', async () => {
-    const issued = secretsOf((await run(['issue', 'pump', 'valve'])).lines);
-    const { lines, notes, error } = await run(['rotate', 'pump', identify('valve').id]);
-    const rotated = secretsOf(lines);
-    expect([...rotated.keys()]).toEqual(['pump', 'valve']);
-    for (const account of ['pump', 'valve']) {
-      expect(await isValid(account, issued.get(account))).toBe(false);
-      expect(await isValid(account, rotated.get(account))).toBe(true);
-    }
-    expect(notes).toEqual([
-      `${ONCE} The old secrets are no longer valid. Clients that use one are disconnected within half a minute.`,
-    ]);
-    expect(error).toBeNull();
-  });
+test('Credentials command: issue: some accounts are refused with a reason, the others are issued, the command fails', async () => {
+  await run(['issue', 'there']);
+  const { lines, notes, error } = await run(['issue', 'first', 'there', '', 'operator', 'last']);
+  expect([...secretsOf(lines).keys()]).toEqual(['first', 'last']);
+  expect(notes).toEqual([
+    expect.stringMatching(/^there: .*rotate it/),
+    `: ${BAD_NAME}`,
+    'operator: MQTT_USERNAME has this name.',
+    ONCE,
+  ]);
+  expect(error).toMatchObject({ code: 'failed', message: 'issue: done for 2 of 5.' });
 });
 
-describe('Credentials command: revoke', () => {
-  test('Credentials command: revoke: one of three accounts has no credential: the other two are revoked, and the command fails', async () => {
-    await run(['issue', 'pump', 'valve']);
-    const { lines, notes, error } = await run(['revoke', 'pump', 'absent', 'valve']);
-    expect(lines).toEqual([]);
-    const revoked = 'revoked. If it is connected, it is disconnected within half a minute.';
-    expect(notes).toEqual([`pump: ${revoked}`, `absent: ${NO_CREDENTIAL}`, `valve: ${revoked}`]);
-    expect(error).toMatchObject({ code: 'failed', message: 'revoke: done for 2 of 3.' });
-    for (const account of ['pump', 'valve']) expect(await find(account)).toMatchObject({ hash: '' });
-  });
+test('Credentials command: an account name has control characters: the printed note has question marks instead', async () => {
+  const { notes } = await run(['revoke', 'a\u001b[2Jb']);
+  expect(notes).toEqual([`a?[2Jb: ${BAD_NAME}`]);
+});
+
+test.each([
+  ['a database request fails', new MillraceError('unavailable', 'no replica answers')],
+  ['a program error occurs', Object.assign(new Error('a defect'), { code: 'not_found' })],
+])('Credentials command: issue: %s at account 2 of 3: account 3 gets no credential', async (_, failure) => {
+  let count = 0;
+  const beforeWrite = () => {
+    if (++count === 2) throw failure;
+  };
+  const { lines, closed, error } = await run(['issue', 'a', 'b', 'c'], { beforeWrite });
+  expect([...secretsOf(lines).keys()]).toEqual(['a']);
+  expect(error).toBe(failure);
+  expect(closed).toBe(1);
+  expect(await find('c')).toBeNull();
+});
+
+test('Credentials command: issue --file: secrets are appended to a file with mode 600, and not printed', async () => {
+  const file = join(directory, 'added.secret');
+  writeFileSync(file, 'before\tsecret\n', { mode: 0o644 });
+  const { lines, notes, error } = await run(['issue', 'pump', 'valve', '--file', file]);
+  expect({ lines, notes, error }).toEqual({ lines: [], notes: [ONCE], error: null });
+  const secrets = secretsOf(readFileSync(file, 'utf8').trimEnd().split('\n'));
+  expect([...secrets.keys()]).toEqual(['before', 'pump', 'valve']);
+  expect(await isValid('valve', secrets.get('valve'))).toBe(true);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+});
+
+test('Credentials command: issue --file: the file cannot be opened: no credential is issued', async () => {
+  const { error } = await run(['issue', 'pump', '--file', join(directory, 'none', 'x')]);
+  expect(error).toMatchObject({ code: 'failed', message: expect.stringContaining('cannot be written') });
+  expect(await find('pump')).toBeNull();
+});
+
+test('Credentials command: issue --file: two accounts: the first secret is in the file before the second is issued', async () => {
+  const file = join(directory, 'order.secret');
+  const written: string[] = [];
+  const beforeWrite = () => void written.push(readFileSync(file, 'utf8').replaceAll(/\t.*/g, ''));
+  await run(['issue', 'a', 'b', '--file', file], { beforeWrite });
+  expect(written).toEqual(['', 'a\n']);
+});
+
+test('Credentials command: rotate by name or id: the new secret is valid, the old secret is not', async () => {
+  const issued = secretsOf((await run(['issue', 'pump', 'valve'])).lines);
+  const { lines, notes, error } = await run(['rotate', 'pump', identify('valve').id]);
+  const rotated = secretsOf(lines);
+  expect([...rotated.keys()]).toEqual(['pump', 'valve']);
+  for (const account of ['pump', 'valve']) {
+    expect(await isValid(account, issued.get(account))).toBe(false);
+    expect(await isValid(account, rotated.get(account))).toBe(true);
+  }
+  expect(notes).toEqual([
+    `${ONCE} The old secrets are no longer valid. Clients that use one are disconnected within half a minute.`,
+  ]);
+  expect(error).toBeNull();
+});
+
+test('Credentials command: revoke: one of three accounts has no credential: the other two are revoked, and the command fails', async () => {
+  await run(['issue', 'pump', 'valve']);
+  const { lines, notes, error } = await run(['revoke', 'pump', 'absent', 'valve']);
+  expect(lines).toEqual([]);
+  const revoked = 'revoked. If it is connected, it is disconnected within half a minute.';
+  expect(notes).toEqual([`pump: ${revoked}`, `absent: ${NO_CREDENTIAL}`, `valve: ${revoked}`]);
+  expect(error).toMatchObject({ code: 'failed', message: 'revoke: done for 2 of 3.' });
+  for (const account of ['pump', 'valve']) expect(await find(account)).toMatchObject({ hash: '' });
 });
 
 describe('Credentials command: list', () => {

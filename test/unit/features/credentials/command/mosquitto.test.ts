@@ -107,99 +107,95 @@ async function asAnother<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-describe('Files for Mosquitto: contents', () => {
-  test('Files for Mosquitto: installation account and one device: each has a password line and a block of permissions', async () => {
-    const notes = await write(['pump'], { brokerRights: [RIGHTS] });
-    const [installation = '', device, ...more] = read('passwords').split('\n');
-    expect(installation.slice(0, 9)).toBe('operator:');
-    expect(await isSecret('of the operator', installation.slice(9))).toBe(true);
-    expect([device, ...more]).toEqual([`pump:${HASH}`, '']);
-    const id = idOf('pump');
-    const own = (level: string) => [
-      `topic write iot/v1/${level}/measurements`,
-      `topic write iot/v1/${level}/birth`,
-      `topic write iot/v1/${level}/status`,
-      `topic read iot/v1/${level}/#`,
-      `topic write further/${level}`,
-    ];
-    expect(read('acl').split('\n')).toEqual([
-      'user operator',
-      ...INSTALLATION_RIGHTS,
-      'topic read further/+',
-      '',
-      'user pump',
-      ...own('pump'),
-      ...own(id),
-      'topic read common/+',
-      '',
-      '',
-    ]);
-    expect(notes).toEqual([countOf('1 device'), handOver(), NEXT_STEP]);
-  });
-
-  test('Files for Mosquitto: no device has a credential: only the account of the installation is written', async () => {
-    expect(await write([])).toContain(countOf('0 devices'));
-    expect(read('acl')).toBe(`user operator\n${INSTALLATION_RIGHTS.join('\n')}\n\n`);
-  });
-
-  test.each([
-    ['no name', { password: 'x' }],
-    ['no password', { username: 'operator' }],
-    ['no name and no password', {}],
-    ['a name that Mosquitto does not allow', { username: 'a:b', password: 'x' }],
-  ])('Files for Mosquitto: %s for the installation: only devices are listed', async (_, installation) => {
-    const notes = await write(['pump'], { installation });
-    expect(notes).toEqual([NOT_SET, countOf('1 device'), handOver(), NEXT_STEP]);
-    expect(read('passwords')).toBe(`pump:${HASH}\n`);
-    expect(read('acl')).toMatch(/^user pump\n/);
-  });
-
-  test('Files for Mosquitto: account names that Mosquitto refuses, or equal to MQTT_USERNAME: left out, with a printed reason', async () => {
-    const notes = await write(['co:lon', '#hash', ' space', 'space ', 'operator', 'pump']);
-    expect(notes.slice(0, -3).sort()).toEqual(
-      [
-        `co:lon: left out. ${INVALID}`,
-        `#hash: left out. ${INVALID}`,
-        ` space: left out. ${INVALID}`,
-        `space : left out. ${INVALID}`,
-        'operator: left out. MQTT_USERNAME has this name.',
-      ].sort(),
-    );
-    expect(notes).toContain(countOf('1 device'));
-    expect(read('passwords').match(/^[^:]+/gm)).toEqual(['operator', 'pump']);
-    expect(read('acl').match(/^user .*/gm)).toEqual(['user operator', 'user pump']);
-  });
+test('Files for Mosquitto: installation account and one device: each has a password line and a block of permissions', async () => {
+  const notes = await write(['pump'], { brokerRights: [RIGHTS] });
+  const [installation = '', device, ...more] = read('passwords').split('\n');
+  expect(installation.slice(0, 9)).toBe('operator:');
+  expect(await isSecret('of the operator', installation.slice(9))).toBe(true);
+  expect([device, ...more]).toEqual([`pump:${HASH}`, '']);
+  const id = idOf('pump');
+  const own = (level: string) => [
+    `topic write iot/v1/${level}/measurements`,
+    `topic write iot/v1/${level}/birth`,
+    `topic write iot/v1/${level}/status`,
+    `topic read iot/v1/${level}/#`,
+    `topic write further/${level}`,
+  ];
+  expect(read('acl').split('\n')).toEqual([
+    'user operator',
+    ...INSTALLATION_RIGHTS,
+    'topic read further/+',
+    '',
+    'user pump',
+    ...own('pump'),
+    ...own(id),
+    'topic read common/+',
+    '',
+    '',
+  ]);
+  expect(notes).toEqual([countOf('1 device'), handOver(), NEXT_STEP]);
 });
 
-describe('Files for Mosquitto: permissions of an account', () => {
-  const linesOf = (account: string, devices: string[] = [], brokerRights: BrokerRights[] = []) =>
-    rightsLines(
-      { account, deviceId: idOf(account), hash: HASH, devices, issuedAt: 1, changedAt: 1, writtenAt: 1 },
-      brokerRights,
-    );
+test('Files for Mosquitto: no device has a credential: only the account of the installation is written', async () => {
+  expect(await write([])).toContain(countOf('0 devices'));
+  expect(read('acl')).toBe(`user operator\n${INSTALLATION_RIGHTS.join('\n')}\n\n`);
+});
 
-  test.each(['+', '#', 'a+b', 'a/b/c', 'plant/+', '+/edge', '/', 'plant/', '/edge'])(
-    'Files for Mosquitto: device name %j is no level of a topic: permissions use the device id only',
-    (account) => {
-      const id = idOf(account);
-      expect(linesOf(account, [], [RIGHTS]).slice(1, -1)).toEqual([
-        ...['measurements', 'birth', 'status'].map((kind) => `topic write iot/v1/${id}/${kind}`),
-        `topic read iot/v1/${id}/#`,
-        `topic write further/${id}`,
-      ]);
-    },
+test.each([
+  ['no name', { password: 'x' }],
+  ['no password', { username: 'operator' }],
+  ['no name and no password', {}],
+  ['a name that Mosquitto does not allow', { username: 'a:b', password: 'x' }],
+])('Files for Mosquitto: %s for the installation: only devices are listed', async (_, installation) => {
+  const notes = await write(['pump'], { installation });
+  expect(notes).toEqual([NOT_SET, countOf('1 device'), handOver(), NEXT_STEP]);
+  expect(read('passwords')).toBe(`pump:${HASH}\n`);
+  expect(read('acl')).toMatch(/^user pump\n/);
+});
+
+test('Files for Mosquitto: account names that Mosquitto refuses, or equal to MQTT_USERNAME: left out, with a printed reason', async () => {
+  const notes = await write(['co:lon', '#hash', ' space', 'space ', 'operator', 'pump']);
+  expect(notes.slice(0, -3).sort()).toEqual(
+    [
+      `co:lon: left out. ${INVALID}`,
+      `#hash: left out. ${INVALID}`,
+      ` space: left out. ${INVALID}`,
+      `space : left out. ${INVALID}`,
+      'operator: left out. MQTT_USERNAME has this name.',
+    ].sort(),
+  );
+  expect(notes).toContain(countOf('1 device'));
+  expect(read('passwords').match(/^[^:]+/gm)).toEqual(['operator', 'pump']);
+  expect(read('acl').match(/^user .*/gm)).toEqual(['user operator', 'user pump']);
+});
+
+const linesOf = (account: string, devices: string[] = [], brokerRights: BrokerRights[] = []) =>
+  rightsLines(
+    { account, deviceId: idOf(account), hash: HASH, devices, issuedAt: 1, changedAt: 1, writtenAt: 1 },
+    brokerRights,
   );
 
-  test('Files for Mosquitto: the account name is the id of a device: each topic permission is listed once', () => {
-    const lines = linesOf(idOf('pump'));
-    expect(new Set(lines).size).toBe(lines.length);
-  });
+test.each(['+', '#', 'a+b', 'a/b/c', 'plant/+', '+/edge', '/', 'plant/', '/edge'])(
+  'Files for Mosquitto: device name %j is no level of a topic: permissions use the device id only',
+  (account) => {
+    const id = idOf(account);
+    expect(linesOf(account, [], [RIGHTS]).slice(1, -1)).toEqual([
+      ...['measurements', 'birth', 'status'].map((kind) => `topic write iot/v1/${id}/${kind}`),
+      `topic read iot/v1/${id}/#`,
+      `topic write further/${id}`,
+    ]);
+  },
+);
 
-  test('Files for Mosquitto: account name with a colon, a leading # or an outer space: isFit() returns false', () => {
-    expect(['pump', 'a#b', 'a b'].map(isFit)).toEqual([true, true, true]);
-    expect(['a:b', '#a', ' a', 'a\t'].map(isFit)).toEqual([false, false, false, false]);
-    expect(passwordLine('pump', HASH)).toBe(`pump:${HASH}`);
-  });
+test('Files for Mosquitto: the account name is the id of a device: each topic permission is listed once', () => {
+  const lines = linesOf(idOf('pump'));
+  expect(new Set(lines).size).toBe(lines.length);
+});
+
+test('Files for Mosquitto: account name with a colon, a leading # or an outer space: isFit() returns false', () => {
+  expect(['pump', 'a#b', 'a b'].map(isFit)).toEqual([true, true, true]);
+  expect(['a:b', '#a', ' a', 'a\t'].map(isFit)).toEqual([false, false, false, false]);
+  expect(passwordLine('pump', HASH)).toBe(`pump:${HASH}`);
 });
 
 describe('Files for Mosquitto: owner and mode', () => {
@@ -275,12 +271,5 @@ describe('Files for Mosquitto: owner and mode', () => {
       expect(read('passwords')).toBe('old\n');
       expect(readdirSync(out)).toEqual(['passwords']);
     }
-  });
-
-  test('Files for Mosquitto: the directory is read-only: the command fails with EACCES', async () => {
-    mkdirSync(out, { recursive: true });
-    chmodSync(out, 0o555);
-    await expect(asAnother(() => write(['pump']))).rejects.toMatchObject({ code: 'EACCES' });
-    chmodSync(out, 0o755);
   });
 });

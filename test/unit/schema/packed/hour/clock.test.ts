@@ -1,12 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import {
-  fitClock,
-  MAX_POSITION,
-  missedIn,
-  tickAt,
-  ticksOf,
-} from '../../../../../schema/packed/hour/clock.ts';
+import { fitClock, MAX_POSITION, missedIn, tickAt } from '../../../../../schema/packed/hour/clock.ts';
 
 /** A clock counts in units of 2^-24 ms. */
 const UNITS = 2 ** 24;
@@ -40,18 +34,6 @@ test('Clock fit: random steps between samples: the line solves the normal equati
 });
 
 test.each([
-  [{ origin: 0, interval: UNITS }, 5, 5],
-  [{ origin: UNITS / 2, interval: UNITS }, 5, 5],
-  [{ origin: UNITS - 1, interval: 0 }, 5, 0],
-  [{ origin: 0, interval: UNITS - 1 }, 2, 1],
-  [{ origin: 0, interval: 1 }, -1, -1],
-  [{ origin: MAX_POSITION, interval: 0 }, 0, 2 ** 29],
-  [{ origin: 0, interval: MAX_POSITION }, -1, -(2 ** 29)],
-])('Clock tick: clock %p, tick %i: the time is %i ms, rounded down', (clock, tick, ms) => {
-  expect(tickAt(clock, tick)).toBe(ms);
-});
-
-test.each([
   [{ origin: MAX_POSITION, interval: 2 }, 1],
   [{ origin: 0, interval: MAX_POSITION }, 2],
   [{ origin: 0, interval: MAX_POSITION }, -2],
@@ -59,42 +41,7 @@ test.each([
   expect(() => tickAt(clock, tick)).toThrow(RangeError);
 });
 
-test.each([
-  [[], []],
-  [
-    [0, 0, 0],
-    [0, 1, 2],
-  ],
-  [
-    [0, 2, 0, 1],
-    [0, 3, 4, 6],
-  ],
-  [
-    [3, 0],
-    [3, 4],
-  ],
-  [
-    [0, -1, 0],
-    [0, 0, 1],
-  ],
-])('Clock ticks: ticks missed before each sample %p: tick numbers of the samples %p', (missed, ticks) => {
-  expect([...ticksOf(Int32Array.from(missed))]).toEqual(ticks);
-});
-
 describe('clock: missed ticks', () => {
-  test.each([
-    ['even steps', [10, 10, 10], [0, 0, 0]],
-    ['one tick is missed', [10, 10, 20, 10], [0, 0, 1, 0]],
-    ['a long gap is no part of the mean', [10, 10, 1000, 10, 10], [0, 0, 99, 0, 0]],
-    ['a short step is no part of the mean', [10, 1, 10, 24], [0, -1, 0, 1]],
-    ['the first step is part of the mean', [8, 10, 23], [0, 0, 2]],
-    ['the last step is part of the mean', [23, 10, 8], [2, 0, 0]],
-    ['half of the median is part of the mean', [10, 10, 5, 21], [0, 0, 0, 2]],
-    ['1.5 times the median is part of the mean', [10, 10, 15, 28], [0, 0, 0, 1]],
-  ])('Missed clock ticks: %s: steps of %p ms: %p ticks missed', (_, steps, missed) => {
-    expect([...missedIn(offsetsOf(steps, 500))]).toEqual([0, ...missed]);
-  });
-
   /** Usual step: the mean of all steps within 0.5 to 1.5 medians of 63 evenly chosen steps. */
   function missedByDefinition(steps: number[]) {
     const some =

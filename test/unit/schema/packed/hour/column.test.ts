@@ -1,8 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { Reader } from '../../../../../schema/packed/hour/bytes.ts';
-import { columnOf, packColumn, unpackColumn } from '../../../../../schema/packed/hour/column.ts';
-import { fromNumbers, toNumbers } from '../../../../../schema/packed/hour/integers.ts';
+import { columnOf } from '../../../../../schema/packed/hour/column.ts';
+import { fromNumbers } from '../../../../../schema/packed/hour/integers.ts';
 
 /** The packed column, with its seeds as plain numbers. */
 function chosenFor(numbers: number[]) {
@@ -84,37 +83,5 @@ test('Packed column: random numbers: the prediction order with the smallest size
       expect(chosen).toEqual({ ...expected, estimate: expect.closeTo(least, 6) });
     }),
     { numRuns: 400 },
-  );
-});
-
-test.each([
-  ['one repeated value', [5, 5, 5], { order: 0, seeds: [5], planes: 0, estimate: 0 }],
-  ['one number', [-7], { order: 0, seeds: [-7], planes: 0, estimate: 0 }],
-  ['two numbers: no slope is tried', [1, 300], { order: 0, seeds: [300] }],
-  ['three numbers on a line', [10, 13, 16], { order: 2, seeds: [7, 3], planes: 0 }],
-  ['orders 0 and 1 have equal sizes: order 0', [4, 4, 9], { order: 0, seeds: [4] }],
-])('Packed column: %s: numbers %p: packed as %p', (_, numbers, expected) => {
-  expect(chosenFor(numbers)).toMatchObject(expected);
-});
-
-test('Packed column: prediction order 0: the seed is the median of nine evenly spaced numbers', () => {
-  const noise = [
-    900, 17, 350, 620, 81, 444, 203, 777, 555, 130, 960, 298, 709, 36, 512, 868, 401, 250, 650, 99, 333,
-  ];
-  const numbers = noise.map((number) => number * 1001);
-  const nine = [0, 2, 4, 7, 9, 11, 14, 16, 18].map((index) => Number(numbers[index])).sort((a, b) => a - b);
-  expect(chosenFor(numbers)).toMatchObject({ order: 0, seeds: [nine[4]] });
-});
-
-test('Packed column: random numbers: read back unchanged, and the bytes behind the column are not read', () => {
-  fc.assert(
-    fc.property(fc.oneof(...kinds), (numbers) => {
-      const blob = Buffer.concat([...packColumn(columnOf(fromNumbers(numbers))), Buffer.from([77])]);
-      const reader = new Reader(blob);
-      expect([...toNumbers(unpackColumn(reader, numbers.length))]).toEqual(
-        numbers.map((number) => number + 0),
-      );
-      expect(reader.byte()).toBe(77);
-    }),
   );
 });

@@ -9,7 +9,8 @@ import {
   typedOf,
   withLimit,
 } from '../../../../../web/features/alarms/rule-fields.ts';
-import { limitOf, limitScale, limitText, plainScale } from '../../../../../web/units.ts';
+import { limitOf, limitScale, limitText } from '../../../../../web/features/shared/limits.ts';
+import { plainScale } from '../../../../../web/units.ts';
 
 const ruleWith = (condition: AlarmCondition): WantedAlarmRule => ({
   name: 'Freezer too warm',

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from '@jest/globals';
 import { curlCommand } from '../../../../../web/features/first-steps/first-steps.tsx';
-import { publishCommand, quote } from '../../../../../web/kit/publish-command.ts';
+import { publishCommand, quote } from '../../../../../web/features/shared/publish-command.ts';
 
 /** @returns the arguments that a shell passes to the command */
 const argumentsOf = (command: string): string[] =>

@@ -20,7 +20,7 @@ test.each([
   ['port', ['Port a file']],
   ['POR', ['Port a file']],
   ['csv', ['Port a file']],
-  ['h', ['Fleet', 'Past', 'Pipeline', 'Manual']],
+  ['h', ['Fleet', 'Past', 'Manual']],
   ['manual', ['Manual']],
   ['port fi', ['Port a file']],
   ['ort', []],

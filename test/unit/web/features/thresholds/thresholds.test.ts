@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { limitOf, limitScale, limitText } from '../../../../../web/features/shared/limits.ts';
 import {
   countOverThreshold,
   createThresholdMemory,
@@ -9,7 +10,7 @@ import {
   withThresholds,
   writeThresholds,
 } from '../../../../../web/features/thresholds/state.ts';
-import { limitOf, limitScale, limitText, scaleFor, toShown } from '../../../../../web/units.ts';
+import { scaleFor, toShown } from '../../../../../web/units.ts';
 
 describe('Thresholds', () => {
   test('Chart thresholds: the user types low and high: numbers are parsed, other texts are refused with a message', () => {

@@ -1,0 +1,96 @@
+import type { Request, Response } from 'express';
+import type { z } from 'zod';
+import { MillraceError } from '../../../../common/errors.ts';
+import type { FeatureContext } from '../../../feature.ts';
+import { fields, rangeAt, readJsonText, timeOf } from '../../../http/index.ts';
+import type { TimeParameter } from '../../../http/parameters.ts';
+import {
+  type Asset,
+  type AssetEdits,
+  type AssetLog,
+  type AssetTree,
+  NOW,
+  noSuchAsset,
+} from '../tree/index.ts';
+
+export type Deps = FeatureContext & { tree: AssetTree; log: AssetLog; edits: AssetEdits };
+
+export const at = fields.asof.meta({
+  ...fields.asof.meta(),
+  description: 'The tree at this instant. Default: as it is now.',
+});
+
+/** Epoch ms; `NOW`: not given. */
+export const timeAt = (given: TimeParameter | undefined, { context }: Pick<Deps, 'context'>): number =>
+  rangeAt({ to: given }, context.clock()).to ?? NOW;
+
+/** `text`: id or path. It also finds a retired asset by its id. @throws `not_found` */
+export function findAsset(tree: AssetTree, text: string): Asset {
+  const asset = tree.asset(text) ?? tree.byPath(text);
+  if (!asset) throw noSuchAsset();
+  return asset;
+}
+
+export const assetOf = (req: Request, tree: AssetTree): Asset => findAsset(tree, String(req.params['asset']));
+
+/** The caller, as the log of changes names it. */
+export const editorOf = (res: Response): string => String(res.locals['caller'].by);
+
+/** In bytes. The longest path, all characters escaped, fits. */
+const MAX_BYTES = 16 * 1024;
+
+/** @throws `malformed`, and the errors of `readJsonText` */
+export async function readWanted<T extends z.ZodType>(
+  req: Request,
+  res: Response,
+  schema: T,
+  advice: string,
+): Promise<z.infer<T>> {
+  const text = await readJsonText(req, res, MAX_BYTES);
+  try {
+    return schema.parse(JSON.parse(text));
+  } catch (error) {
+    throw new MillraceError('malformed', advice, { cause: error });
+  }
+}
+
+/** Epoch ms. @throws `bad_timestamp` */
+export const sinceOf = (given: string | number | undefined): number | undefined =>
+  given === undefined ? undefined : timeOf(given);
+
+export function assetItem(tree: AssetTree, { id, name, level, parent }: Asset, time: number = NOW) {
+  const { children, members } = tree.counts(id);
+  return { asset_id: id, name, level, path: tree.path(id, time), parent_id: parent, children, members };
+}
+
+export function assetDetail(tree: AssetTree, asset: Asset, time: number = NOW) {
+  const ancestors = tree.lineage(asset.id, time).slice(1).reverse();
+  return {
+    ...assetItem(tree, asset, time),
+    retired: asset.isRetired,
+    ancestors: ancestors.map(({ id, name, level }) => ({ asset_id: id, name, level })),
+  };
+}
+
+/** The items after a key, up to `limit`, in the order of their keys. `next`: key of the last one; null: there are no more. */
+export function selectPage<T>(
+  items: Iterable<T>,
+  { keyOf, after, limit }: { keyOf: (item: T) => string; after: string | null; limit: number },
+): { items: T[]; next: string | null } {
+  const page: Array<{ key: string; item: T }> = [];
+  for (const item of items) {
+    const key = keyOf(item);
+    const isBeyond = page.length > limit && key >= (page[limit]?.key ?? '');
+    if (isBeyond || (after !== null && key <= after)) continue;
+    let [low, high] = [0, page.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((page[middle]?.key ?? '') < key) low = middle + 1;
+      else high = middle;
+    }
+    page.splice(low, 0, { key, item });
+    if (page.length > limit + 1) page.pop();
+  }
+  const last = page.length > limit ? page[limit - 1] : undefined;
+  return { items: page.slice(0, limit).map(({ item }) => item), next: last?.key ?? null };
+}

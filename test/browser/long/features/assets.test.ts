@@ -1,0 +1,174 @@
+import { expect, test } from '@jest/globals';
+import { until } from '../../../support/until.ts';
+import { useDashboard } from '../../../support/web/dashboard.ts';
+
+const MINUTE_MS = 60_000;
+const SECONDS = 60;
+
+const dashboard = useDashboard({ system: { periods: { assets: 50, assetSites: 20 } } });
+
+const tiles = () => dashboard.page.locator('.asset-tile .asset-name').allTextContents();
+const tile = (name: string) => dashboard.page.locator('.asset-tile').filter({ hasText: name });
+const dialog = (name: string) => dashboard.page.getByRole('dialog', { name });
+const button = (name: string) => dashboard.page.getByRole('button', { name });
+const message = (text: string) => dashboard.page.getByRole('status').getByText(text).waitFor();
+
+/** Opens the page of an asset. */
+async function open(path: string) {
+  await dashboard.visit(`/assets?path=${encodeURIComponent(path)}`);
+  await dashboard.page.getByRole('heading', { level: 1, name: path.split('/').at(-1) ?? '' }).waitFor();
+}
+
+/** Publishes a minute of samples that ends some minutes ago. */
+async function announce(device: string, site: string | null, minutesAgo: number = 0) {
+  const sensors = ['temperature', 'pulse'].map((name) => ({
+    sensor_id: name,
+    name,
+    type: name,
+    unit: name === 'pulse' ? 'beat/min' : 'Cel',
+    interval_ms: 1000,
+  }));
+  await dashboard.announce(device, { ...(site !== null && { site }), sensors });
+  const end = Date.now() - minutesAgo * MINUTE_MS;
+  await dashboard.publish(
+    device,
+    Array.from({ length: SECONDS }, (_, second) => [
+      { sensor_id: 'temperature', ts: end - second * 1000, value: 21 + Math.sin(second / 9) },
+      { sensor_id: 'pulse', ts: end - second * 1000, value: 70 + (second % 7) },
+    ]).flat(),
+  );
+}
+
+test('Assets page: no assets: it explains the first step; a tree of two levels is created by keyboard', async () => {
+  const { page } = dashboard;
+  dashboard.expectComplaints(/status of 409/);
+  await dashboard.visit('/assets');
+  await page.getByRole('heading', { name: 'There are no assets yet' }).waitFor();
+  await dashboard.lookAt('assets-none');
+  await button('Create the first asset').click();
+  await dashboard.untilFocused(dialog('Create an asset').getByLabel('Name'));
+  await dashboard.lookAt('assets-create');
+  await page.keyboard.type('Plant 1');
+  await page.keyboard.press('Enter');
+  await message('Plant 1 is created.');
+  await tile('Plant 1').click();
+  await page.getByRole('heading', { level: 1, name: 'Plant 1' }).waitFor();
+  await dashboard.untilFocused(page.locator('#main'));
+  for (const name of ['Hall 1', 'Hall 2']) {
+    await button('Create an asset').click();
+    await dashboard.untilFocused(dialog('Create an asset in Plant 1').getByLabel('Name'));
+    await page.keyboard.type(name);
+    await page.keyboard.press('Enter');
+    await message(`Plant 1/${name} is created.`);
+  }
+  expect(await tiles()).toEqual(['Hall 1', 'Hall 2']);
+  await button('Create an asset').click();
+  await dashboard.untilFocused(dialog('Create an asset in Plant 1').getByLabel('Name'));
+  await page.keyboard.type('Hall 1');
+  await page.keyboard.press('Enter');
+  await dialog('Create an asset in Plant 1').getByText('This name is taken').waitFor();
+});
+
+test('Assets page: devices announce their sites: tiles with the worst first, and charts of all sensors of a type', async () => {
+  const { page } = dashboard;
+  await announce('press-1', 'Plant 1/Hall 1');
+  await announce('press-2', 'Plant 1/Hall 1');
+  await announce('oven-1', 'Plant 1/Hall 2', 10);
+  await open('Plant 1');
+  await until(async () => (await tile('Hall 2').textContent())?.includes('2 sensors silent') === true, {
+    what: 'the silent sensors of Hall 2',
+  });
+  expect(await tiles()).toEqual(['Hall 2', 'Hall 1']);
+  await tile('Hall 1').getByText('All in order').waitFor();
+  await tile('Hall 1').getByText('2 devices · 4 sensors').waitFor();
+  for (const type of ['temperature', 'pulse'])
+    await page.getByLabel(`${type} of Plant 1 over time`, { exact: true }).waitFor();
+  await until(async () => (await page.locator('.asset-chart .chart-over').count()) === 0, {
+    what: 'the points of all charts',
+  });
+  await dashboard.expectNoViolation();
+  await dashboard.lookAt('assets');
+  await tile('Hall 1').click();
+  const members = page.getByRole('region', { name: 'Devices and sensors here' });
+  await members.getByRole('link', { name: 'press-2' }).waitFor();
+  await dashboard.untilRows(4);
+  await page.getByRole('navigation', { name: 'Breadcrumb' }).getByRole('link', { name: 'Plant 1' }).waitFor();
+  await dashboard.expectNoViolation();
+  await dashboard.lookAt('assets-hall');
+});
+
+test('Assets page: a device is moved by keyboard: the old asset is without it, and its page names the new place', async () => {
+  const { page } = dashboard;
+  await open('Plant 1/Hall 1');
+  await button('Move … press-2').click();
+  const moving = dialog('Move press-2');
+  await dashboard.untilFocused(moving.getByRole('combobox'));
+  await page.keyboard.type('plant hall');
+  await moving.getByRole('option', { name: 'Plant 1/Hall 2' }).waitFor();
+  await dashboard.lookAt('assets-move');
+  await page.keyboard.press('Enter');
+  await until(async () => (await moving.getByRole('option').count()) === 0, { what: 'a choice' });
+  await page.keyboard.press('Enter');
+  await message('press-2 is at Plant 1/Hall 2.');
+  await page.getByRole('link', { name: 'press-2' }).first().waitFor({ state: 'detached' });
+  await dashboard.visit('/devices/press-2/sensors/pulse');
+  const place = page.getByRole('region', { name: 'Place', exact: true });
+  await place.getByRole('link', { name: 'Hall 2' }).waitFor();
+  await dashboard.lookAt('assets-place');
+  await place.getByRole('link', { name: 'Plant 1' }).click();
+  await tile('Hall 2').getByText('2 devices').waitFor();
+});
+
+test('Assets page: assets are moved, renamed and retired: the address follows, and an error is in words', async () => {
+  const { page } = dashboard;
+  dashboard.expectComplaints(/status of 409/);
+  await open('Plant 1/Hall 2');
+  await button('Move …').first().click();
+  await page.getByRole('option', { name: 'Top level' }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Enter');
+  await message('Plant 1/Hall 2 is moved.');
+  await page.waitForURL('**/assets?path=Hall%202');
+  await button('Rename …').click();
+  await dashboard.untilFocused(dialog('Rename Hall 2').getByLabel('Name'));
+  await page.keyboard.press('Control+a');
+  await page.keyboard.type('Bakery');
+  await page.keyboard.press('Enter');
+  await page.waitForURL('**/assets?path=Bakery');
+  await button('Retire …').click();
+  await dialog('Retire Bakery?').getByRole('button', { name: 'Retire' }).click();
+  await dialog('Retire Bakery?').getByText('The asset is not empty').waitFor();
+});
+
+test('Assets page: a CSV file is imported: the test names refused lines, and the import creates and places', async () => {
+  const { page } = dashboard;
+  await dashboard.visit('/assets');
+  await button('Import CSV').click();
+  const text = 'path,level,device,sensor\nPlant 2/Line 1,line,,\nPlant 2/Line 1,,oven-1,\nPlant 3,,,heat\n';
+  await page.getByLabel('File').setInputFiles({
+    name: 'assets.csv',
+    mimeType: 'text/csv',
+    buffer: Buffer.from(text),
+  });
+  await dialog('Import assets').getByRole('button', { name: 'Test' }).click();
+  await dialog('Import assets').getByText('Line 4: A sensor needs its device.').waitFor();
+  await dashboard.lookAt('assets-import');
+  expect(await tiles()).not.toContain('Plant 2');
+  await dialog('Import assets').getByRole('button', { name: 'Import' }).click();
+  await message('1 created, 1 placed. 1 line refused.');
+  await tile('Plant 2').click();
+  await tile('Line 1').click();
+  await page.getByRole('link', { name: 'oven-1' }).first().waitFor();
+  const download = page.waitForEvent('download');
+  await dashboard.visit('/assets');
+  await page.getByRole('link', { name: 'Export CSV' }).click();
+  expect((await download).suggestedFilename()).toBe('assets.csv');
+});
+
+test('Assets page: an asset that does not exist: a notice with a link to all assets', async () => {
+  dashboard.expectComplaints(/status of 404/);
+  await dashboard.visit('/assets?path=Plant+9/Hall+1');
+  await dashboard.page.getByRole('heading', { name: 'There is no asset “Plant 9/Hall 1”' }).waitFor();
+  await dashboard.page.getByRole('link', { name: 'To all assets' }).click();
+  await tile('Plant 1').waitFor();
+});

@@ -1,0 +1,176 @@
+import { expect, test } from '@jest/globals';
+import { ERRORS } from '../../../common/errors.ts';
+import { identifyDevice } from '../../../schema/ids.ts';
+import { expectProblem, send } from '../../support/http/index.ts';
+import { connectDevice } from '../../support/mqtt/device.ts';
+import { useTestSystem } from '../../support/system/use.ts';
+import { until } from '../../support/until.ts';
+
+const ADMIN = 'the token that may move everything';
+const READER = 'the token that reads the whole tree';
+const HOUR_MS = 3_600_000;
+
+const system = useTestSystem({
+  settings: { API_TOKEN: ADMIN, READ_TOKENS: READER },
+  periods: { assets: 50, assetSites: 20 },
+});
+
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+const ask = (
+  method: Method,
+  path: string,
+  { body, token = ADMIN, type = 'application/json' }: { body?: unknown; token?: string; type?: string } = {},
+) =>
+  send(system.httpUrl, `/api/v1${path}`, {
+    method,
+    headers: { authorization: `Bearer ${token}`, ...(body === undefined ? {} : { 'content-type': type }) },
+    body: body === undefined || typeof body === 'string' ? body : JSON.stringify(body),
+  });
+
+const read = async (path: string) => JSON.parse((await ask('GET', path, { token: READER })).text);
+
+async function create(body: { name: string; level?: string; parent?: string }) {
+  const { status, text } = await ask('POST', '/assets', { body });
+  expect({ status, text }).toMatchObject({ status: 201 });
+  return JSON.parse(text);
+}
+
+const at = (path: string) => encodeURIComponent(path);
+
+const expectRefusal = (answer: Awaited<ReturnType<typeof ask>>, code: keyof typeof ERRORS) =>
+  expectProblem(answer, (ERRORS[code] as { status: number }).status, code);
+
+test('Assets over HTTP: created, moved and renamed: read by id and path, now and in the past', async () => {
+  const plant = await create({ name: 'Plant 1' });
+  const hall = await create({ name: 'Hall 1', parent: 'Plant 1' });
+  await create({ name: 'Hall 2', parent: plant.asset_id });
+  const press = await create({ name: 'Press', level: 'machine', parent: 'Plant 1/Hall 1' });
+  expect(press).toMatchObject({
+    path: 'Plant 1/Hall 1/Press',
+    level: 'machine',
+    parent_id: hall.asset_id,
+    ancestors: [
+      { name: 'Plant 1', level: 'site' },
+      { name: 'Hall 1', level: 'area' },
+    ],
+  });
+  const since = Date.now() - 48 * HOUR_MS;
+  const moved = await ask('PUT', `/assets/${at('Plant 1/Hall 1/Press')}/parent`, {
+    body: { parent: 'Plant 1/Hall 2', since },
+  });
+  expect(JSON.parse(moved.text)).toMatchObject({ path: 'Plant 1/Hall 2/Press' });
+  const before = `?at=${since - HOUR_MS}`;
+  expect((await read(`/assets/${hall.asset_id}/children${before}`)).items).toMatchObject([{ name: 'Press' }]);
+  expect((await read(`/assets/${hall.asset_id}/children`)).items).toEqual([]);
+  expect(await read(`/assets/${press.asset_id}${before}`)).toMatchObject({ path: 'Plant 1/Hall 1/Press' });
+  const renamed = await ask('PATCH', `/assets/${hall.asset_id}`, { body: { name: 'North' } });
+  expect(JSON.parse(renamed.text)).toMatchObject({ path: 'Plant 1/North' });
+  const first = await read(`/assets/${plant.asset_id}/children?limit=1`);
+  expect(first.items).toMatchObject([{ name: 'Hall 2', children: 1 }]);
+  const second = await read(`/assets/${plant.asset_id}/children?limit=1&cursor=${first.next}`);
+  expect([second.items[0].name, second.next]).toEqual(['North', null]);
+});
+
+test('Assets over HTTP: invalid edits: each is refused with its code', async () => {
+  await create({ name: 'Works' });
+  await create({ name: 'Line', level: 'line', parent: 'Works' });
+  const line = `/assets/${at('Works/Line')}`;
+  for (const [code, method, path, body] of [
+    ['asset_exists', 'POST', '/assets', { name: 'Works' }],
+    ['asset_level', 'POST', '/assets', { name: 'Hall', level: 'area', parent: 'Works/Line' }],
+    ['asset_circle', 'PUT', '/assets/Works/parent', { parent: 'Works/Line' }],
+    ['asset_in_use', 'DELETE', '/assets/Works', undefined],
+    ['not_found', 'PUT', '/devices/pump/assets', { asset: 'Nowhere' }],
+    ['not_found', 'DELETE', '/devices/pump/assets', undefined],
+    ['not_found', 'GET', '/assets/Nowhere', undefined],
+    ['malformed', 'POST', '/assets', { name: 'a/b' }],
+    ['malformed', 'POST', '/assets', { name: 'ä'.repeat(65) }],
+    ['malformed', 'PATCH', line, { name: '' }],
+    ['in_future', 'PUT', `${line}/parent`, { parent: null, since: Date.now() + HOUR_MS }],
+    ['bad_timestamp', 'PUT', `${line}/parent`, { parent: null, since: 'yesterday' }],
+  ] as const) {
+    expectRefusal(await ask(method, path, { body }), code);
+  }
+  expectRefusal(await ask('DELETE', line, { token: READER }), 'forbidden');
+  expect((await ask('DELETE', line)).status).toBe(204);
+  expectRefusal(await ask('DELETE', line), 'not_found');
+});
+
+test('Devices and sensors at assets: placed and removed: listed below the asset, with their places over time', async () => {
+  await create({ name: 'Yard' });
+  await create({ name: 'Pumps', parent: 'Yard' });
+  const { id } = identifyDevice('pump') as { id: string };
+  expect((await ask('PUT', '/devices/pump/assets', { body: { asset: 'Yard/Pumps' } })).status).toBe(200);
+  const since = new Date(Date.now() - 2 * HOUR_MS).toISOString();
+  await ask('PUT', '/devices/pump/assets?sensor=flow', { body: { asset: 'Yard', since } });
+  const { items } = await read('/assets/Yard/members');
+  expect(items).toMatchObject([
+    { device_id: id, device: 'pump', sensor: null, path: 'Yard/Pumps', own_sensors: [items[1].sensor_id] },
+    { device_id: id, sensor: 'flow', path: 'Yard', own_sensors: [] },
+  ]);
+  expect((await read('/asset-members')).items).toEqual(expect.arrayContaining(items));
+  expect(await read('/asset-search?q=PUMPS%20yard')).toMatchObject({
+    items: [{ path: 'Yard/Pumps', members: 1 }],
+    more: false,
+  });
+  const first = await read('/assets/Yard/members?limit=1');
+  expect((await read(`/assets/Yard/members?limit=1&cursor=${first.next}`)).items).toMatchObject([
+    { sensor: 'flow' },
+  ]);
+  expect((await read(`/assets/Yard/members?at=${Date.now() - 4 * HOUR_MS}`)).items).toHaveLength(1);
+  expect((await ask('DELETE', '/devices/pump/assets?sensor=flow')).status).toBe(204);
+  expect((await read('/devices/pump/assets')).places).toMatchObject([
+    { sensor: null, path: 'Yard/Pumps', from: null, to: null },
+    { sensor: 'flow', path: 'Yard', from: `${since.slice(0, 13)}:00:00.000Z`, to: expect.any(String) },
+  ]);
+});
+
+test('Site in a birth: it is a path: the device is at the asset of this path within moments; its retirement empties the asset', async () => {
+  const device = await connectDevice(system);
+  await device.birth('fan', { site: 'Mill/Hall 7', sensors: [] });
+  await device.end();
+  const asset = `/assets/${at('Mill/Hall 7')}`;
+  await until(async () => (await read(`${asset}/members`)).items?.length === 1, {
+    what: 'the placed device',
+  });
+  expect(await read(asset)).toMatchObject({ level: 'area', members: 1 });
+  expectRefusal(await ask('DELETE', asset), 'asset_in_use');
+  expect((await ask('DELETE', '/devices/fan')).status).toBe(204);
+  expect((await ask('DELETE', asset)).status).toBe(204);
+});
+
+test('Tree as CSV: a file is tried, stored, and sent again: only the first one changes something, and the export has it', async () => {
+  const file = [
+    'path,level,device,sensor',
+    'Dock,site,,',
+    'Dock/Crane 1,machine,,',
+    'Dock/Crane 1,,crane,',
+    'Dock/Crane 2 ,machine, crane,load',
+    'Dock/Crane 2/Motor,site,,',
+  ].join('\n');
+  const post = async (query = '') =>
+    JSON.parse((await ask('POST', `/asset-tree${query}`, { body: file, type: 'text/csv' })).text);
+  const counts = { created: 2, placed: 2, unchanged: 0, refused: 1 };
+  expect(await post('?dry_run=true')).toMatchObject({ dry_run: true, ...counts });
+  expectRefusal(await ask('GET', '/assets/Dock'), 'not_found');
+  const report = await post();
+  expect(report).toMatchObject({ dry_run: false, ...counts });
+  expect(report.lines.at(-1)).toMatchObject({ line: 6, outcome: 'refused', code: 'asset_level' });
+  expect(await post()).toMatchObject({ created: 0, placed: 0, unchanged: 4, refused: 1 });
+  const { text } = await ask('GET', '/asset-tree', { token: READER });
+  const lines = text.split('\n').filter((line) => line.startsWith('Dock'));
+  expect(lines).toEqual([
+    'Dock,site,,',
+    'Dock/Crane 1,machine,,',
+    'Dock/Crane 1,,crane,',
+    'Dock/Crane 2,machine,,',
+    'Dock/Crane 2,,crane,load',
+  ]);
+});
+
+test('Tree as CSV: the file has no column path, or is no CSV: malformed', async () => {
+  for (const body of ['name,level\nDock,site\n', '\n', 'path\n"Dock\n']) {
+    expectRefusal(await ask('POST', '/asset-tree', { body, type: 'text/csv' }), 'malformed');
+  }
+});

@@ -1,0 +1,132 @@
+import { expect, test } from '@jest/globals';
+import { DAY_MS, HOUR_MS, isExact } from '../../../schema/rules.ts';
+import { HOUR, samplesOf, useMemoryPath } from '../../support/history/memory-path.ts';
+
+const CLOSING = HOUR + 2 * HOUR_MS;
+const SETTLING = Date.UTC(2026, 4, 7, 1);
+
+const path = useMemoryPath();
+const SAMPLES = samplesOf(HOUR, 5);
+const [FIRST, SECOND] = SAMPLES as [{ ts: number; value: number }, { ts: number; value: number }];
+
+/** The last sample that `path.send` would keep has the greater bytes, so each replacement here has smaller ones. */
+const REPLACED = { ts: SECOND.ts, value: 0.25 };
+const CORRECTED = [FIRST, REPLACED, ...SAMPLES.slice(2)];
+
+async function pack() {
+  await path.packer().packDue();
+}
+
+test('Correction: an open hour: read at once, and counted when the hour is packed', async () => {
+  await path.send('device', SAMPLES);
+  await path.correct('device', { samples: [REPLACED] });
+  expect(await path.read('device', HOUR)).toEqual(CORRECTED);
+  path.clock.now = CLOSING;
+  await pack();
+  expect(await path.read('device', HOUR)).toEqual(CORRECTED);
+  const row = await path.statisticsOf('device', HOUR);
+  expect(row && isExact(row)).toBe(true);
+  expect(row?.statistics?.sum).toBe(CORRECTED.reduce((sum, { value }) => sum + value, 0));
+});
+
+test('Correction: packed, corrected, packed, the old message repeated, packed: the correction stays', async () => {
+  await path.send('device', SAMPLES);
+  path.clock.now = CLOSING;
+  await pack();
+  await path.correct('device', { samples: [REPLACED], spans: [{ from: FIRST.ts, to: FIRST.ts + 1 }] });
+  const expected = [REPLACED, ...SAMPLES.slice(2)];
+  expect(await path.read('device', HOUR)).toEqual(expected);
+  expect(await path.countOf('device', HOUR)).toEqual({ count: 4, source: 'samples' });
+  path.clock.now = SETTLING;
+  await pack();
+  expect(await path.countOf('device', HOUR)).toEqual({ count: 4, source: 'statistics' });
+  path.clock.now += HOUR_MS;
+  await path.send('device', SAMPLES);
+  expect(await path.read('device', HOUR)).toEqual(expected);
+  path.clock.now += 3 * HOUR_MS;
+  await pack();
+  expect(await path.read('device', HOUR)).toEqual(expected);
+  expect(await path.countOf('device', HOUR)).toEqual({ count: 4, source: 'statistics' });
+});
+
+test('Correction: all samples of a packed hour are removed: readers have no hour, and read no samples of it', async () => {
+  await path.send('device', SAMPLES);
+  path.clock.now = CLOSING;
+  await pack();
+  await path.correct('device', { spans: [{ from: HOUR, to: HOUR + HOUR_MS }] });
+  expect(await path.read('device', HOUR)).toEqual([]);
+  path.clock.now = SETTLING;
+  await pack();
+  expect((await path.statisticsOf('device', HOUR))?.statistics?.count).toBe(0);
+  expect(await path.read('device', HOUR)).toEqual([]);
+  expect(await path.hoursOf('device', HOUR)).toEqual([]);
+  expect(await path.countOf('device', HOUR)).toEqual({ count: 0, source: 'samples' });
+});
+
+test('Correction: the database answers after hours: the hour is marked again after the commit', async () => {
+  await path.send('device', SAMPLES);
+  path.clock.now = CLOSING;
+  await path.correct('device', {
+    samples: [REPLACED],
+    // A packer that reads meanwhile does not find the rows.
+    beforeRows: async () => {
+      path.clock.now = SETTLING;
+      await pack();
+    },
+  });
+  expect(await path.countOf('device', HOUR)).toEqual({ count: 5, source: 'samples' });
+  expect(await path.read('device', HOUR)).toEqual(CORRECTED);
+});
+
+test('Correction: two in one microsecond: the second has the greater revision', async () => {
+  await path.send('device', SAMPLES);
+  for (const value of [9, 1]) await path.correct('device', { samples: [{ ts: FIRST.ts, value }] });
+  expect((await path.read('device', HOUR))[0]).toEqual({ ts: FIRST.ts, value: 1 });
+});
+
+/** Every value that a row of history has for the hour, whether readers see it or not. */
+const storedValues = async () =>
+  (await path.store.packed.readHour(path.keyOf('device'), HOUR)).flatMap(({ values }) => [...values]);
+
+test('Correction that can no longer be undone: replaced and removed samples are deleted, and a repeated message does not bring them back', async () => {
+  await path.send('device', SAMPLES);
+  path.clock.now = CLOSING;
+  await pack();
+  const span = { from: FIRST.ts, to: FIRST.ts + 1 };
+  await path.correct('device', { samples: [{ ts: SECOND.ts, value: 77 }] });
+  await path.correct('device', { samples: [REPLACED], spans: [span] });
+  const corrected = [REPLACED, ...SAMPLES.slice(2)];
+  path.clock.now = CLOSING + 8 * DAY_MS - HOUR_MS;
+  await pack();
+  expect(await storedValues()).toEqual(expect.arrayContaining([FIRST.value, SECOND.value, 77]));
+  path.clock.now = CLOSING + 8 * DAY_MS + 3 * HOUR_MS;
+  await pack();
+  const rest = corrected.map(({ value }) => value);
+  expect((await storedValues()).sort()).toEqual(rest.sort());
+  expect(await path.read('device', HOUR)).toEqual(corrected);
+  expect(await path.countOf('device', HOUR)).toEqual({ count: 4, source: 'statistics' });
+  await path.send('device', SAMPLES);
+  path.clock.now += 3 * HOUR_MS;
+  await pack();
+  expect(await path.read('device', HOUR)).toEqual(corrected);
+  expect((await storedValues()).sort()).toEqual(rest.sort());
+});
+
+test('Correction that was undone: its samples are not deleted, as long as the undo can be undone', async () => {
+  await path.send('device', SAMPLES);
+  path.clock.now = CLOSING;
+  await pack();
+  const revision = await path.correct('device', { spans: [{ from: HOUR, to: HOUR + HOUR_MS }] });
+  path.clock.now += 6 * DAY_MS;
+  const undo = await path.correct('device', { undoes: revision });
+  path.clock.now = CLOSING + 9 * DAY_MS;
+  await pack();
+  expect(await path.read('device', HOUR)).toEqual(SAMPLES);
+  await path.correct('device', { undoes: undo });
+  expect(await path.read('device', HOUR)).toEqual([]);
+  expect(await storedValues()).toHaveLength(SAMPLES.length);
+  path.clock.now += 9 * DAY_MS;
+  await pack();
+  expect(await storedValues()).toEqual([]);
+  expect(await path.hoursOf('device', HOUR)).toEqual([]);
+});

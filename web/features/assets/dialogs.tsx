@@ -1,0 +1,176 @@
+import { useState } from 'preact/hooks';
+import { useServices } from '../../state/hooks.ts';
+import { Field, FormDialog } from '../shared/form.tsx';
+import { parentOf } from './address.ts';
+import type { AssetDetail, AssetMember, Level } from './api.ts';
+import { changeAsset, createAsset, removeMember, retireAsset } from './api.ts';
+import { ImportDialog } from './import-dialog.tsx';
+import { levelsUnder } from './levels.ts';
+import { MoveDialog, PlaceDialog, ReplaceDialog } from './move-dialogs.tsx';
+import { editWords } from './words.ts';
+
+/** What a dialog does. */
+export type Action =
+  | { kind: 'create'; parent: AssetDetail | null }
+  | { kind: 'change' | 'move' | 'retire' | 'place'; asset: AssetDetail }
+  | { kind: 'replace' | 'remove'; member: AssetMember }
+  | { kind: 'import' };
+
+export interface DialogProps {
+  /** @param next path of the asset to show; undefined: the page stays */
+  onDone: (message: string, next?: string | null) => void;
+  onClose: () => void;
+}
+
+export function ActionDialog({ action, ...props }: DialogProps & { action: Action }) {
+  switch (action.kind) {
+    case 'create':
+      return <CreateDialog parent={action.parent} {...props} />;
+    case 'change':
+      return <ChangeDialog asset={action.asset} {...props} />;
+    case 'move':
+      return <MoveDialog asset={action.asset} {...props} />;
+    case 'retire':
+      return <RetireDialog asset={action.asset} {...props} />;
+    case 'place':
+      return <PlaceDialog asset={action.asset} {...props} />;
+    case 'replace':
+      return <ReplaceDialog member={action.member} {...props} />;
+    case 'remove':
+      return <RemoveDialog member={action.member} {...props} />;
+    case 'import':
+      return <ImportDialog {...props} />;
+  }
+}
+
+const optionsOf = (levels: readonly Level[]) => levels.map((level) => [level, level] as const);
+
+function CreateDialog({ parent, onDone, onClose }: DialogProps & { parent: AssetDetail | null }) {
+  const { client } = useServices();
+  const levels = levelsUnder(parent?.level ?? null);
+  const [name, setName] = useState('');
+  const [level, setLevel] = useState<Level>(levels[0] ?? 'machine');
+
+  async function create() {
+    const { path } = await createAsset(client, {
+      name: name.trim(),
+      level,
+      parent: parent?.asset_id ?? null,
+    });
+    onDone(`${path} is created.`);
+  }
+
+  return (
+    <FormDialog
+      title={parent ? `Create an asset in ${parent.name}` : 'Create an asset'}
+      submit="Create"
+      busyLabel="Creating …"
+      isReady={name.trim() !== ''}
+      words={editWords}
+      onSubmit={create}
+      onClose={onClose}
+    >
+      <NameField name={name} onName={setName} />
+      <Field
+        label="Level"
+        value={level}
+        options={optionsOf(levels)}
+        onValue={(value) => setLevel(value as Level)}
+      />
+    </FormDialog>
+  );
+}
+
+const NameField = ({ name, onName }: { name: string; onName: (name: string) => void }) => (
+  <Field label="Name, without slashes" value={name} onValue={onName} maxlength={128} isFocused required />
+);
+
+function ChangeDialog({ asset, onDone, onClose }: DialogProps & { asset: AssetDetail }) {
+  const { client } = useServices();
+  const [name, setName] = useState(asset.name);
+  const [level, setLevel] = useState<Level>(asset.level);
+  const above = asset.ancestors.at(-1)?.level ?? null;
+  const change = {
+    ...(name.trim() !== asset.name && { name: name.trim() }),
+    ...(level !== asset.level && { level }),
+  };
+
+  async function store() {
+    const { path } = await changeAsset(client, asset.asset_id, change);
+    onDone(`${asset.path} is changed.`, path);
+  }
+
+  return (
+    <FormDialog
+      title={`Rename ${asset.name}`}
+      submit="Store"
+      busyLabel="Storing …"
+      isReady={name.trim() !== '' && Object.keys(change).length > 0}
+      words={editWords}
+      onSubmit={store}
+      onClose={onClose}
+    >
+      <NameField name={name} onName={setName} />
+      <Field
+        label="Level"
+        value={level}
+        options={optionsOf(levelsUnder(above))}
+        onValue={(value) => setLevel(value as Level)}
+      />
+    </FormDialog>
+  );
+}
+
+function RetireDialog({ asset, onDone, onClose }: DialogProps & { asset: AssetDetail }) {
+  const { client } = useServices();
+
+  async function retire() {
+    await retireAsset(client, asset.asset_id);
+    onDone(`${asset.path} is retired.`, parentOf(asset.path));
+  }
+
+  return (
+    <FormDialog
+      title={`Retire ${asset.name}?`}
+      submit="Retire"
+      busyLabel="Retiring …"
+      tone="grave"
+      isCareful
+      words={editWords}
+      onSubmit={retire}
+      onClose={onClose}
+    >
+      <p>It is gone from the tree, and its past stays. Another asset may then have its name.</p>
+    </FormDialog>
+  );
+}
+
+function RemoveDialog({ member, onDone, onClose }: DialogProps & { member: AssetMember }) {
+  const { client } = useServices();
+  const { device_id, sensor_id } = member;
+  const name = member.sensor ?? sensor_id ?? member.device ?? device_id;
+
+  async function remove() {
+    await removeMember(client, { device: device_id, sensor: sensor_id });
+    onDone(`${name} is taken away.`);
+  }
+
+  return (
+    <FormDialog
+      title={`Take ${name} away from ${member.path}?`}
+      submit="Take away"
+      busyLabel="Taking away …"
+      tone="grave"
+      isCareful
+      words={editWords}
+      onSubmit={remove}
+      onClose={onClose}
+    >
+      <p>
+        {sensor_id === null
+          ? 'From this hour on it has no place. What it measured before stays here.'
+          : 'From this hour on the sensor is where its device is. What it measured before stays here.'}
+      </p>
+    </FormDialog>
+  );
+}
