@@ -76,21 +76,15 @@ export function summaryOf(
   return { text: lines.join('\n'), isGreen };
 }
 
-function failuresOf({
-  title,
-  code,
-  breaksRules,
-  output,
-  isSuite,
-  results,
-  secondTry,
-}: Report): { title: string; detail: string }[] {
+function failuresOf({ title, isSuite, secondTry, ...first }: Report): { title: string; detail: string }[] {
+  const { code, output, results } = first;
   if (code === 0) return [];
-  const rules = breaksRules
+  const broken = [first, secondTry].find((each) => each?.breaksRules);
+  const rules = broken
     ? [
         {
           title: `${title}: query rules`,
-          detail: output
+          detail: broken.output
             .split('\n')
             .filter((line) => line.startsWith('CQL: '))
             .join('\n'),

@@ -10,7 +10,8 @@
  * send to their databases, and checks them against the query rules (`support/query-rules`).
  */
 import { spawn } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -25,6 +26,9 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 
 /** Exit codes: jest's own is 1. A statement that breaks a query rule adds this one, so that a caller knows that no test failed by luck. */
 const BREAKS_RULES = 2;
+
+/** The environment variable with a folder for the records of several runs, such as a second try of files that failed. */
+const SHARED_RECORDS = 'TEST_CQL_SHARED';
 
 /** Arguments that leave no test out. */
 const SELECTS_NOTHING = /^--(ci|json|verbose|long|outputFile=.*|seed=.*)$/;
@@ -46,7 +50,10 @@ await runCommand(async () => {
   const jestArgs = ownArgs.filter((arg) => arg !== '--long');
   const isLong = ownArgs.some((arg) => arg === '--long' || LONG.test(arg));
   if (ownArgs.includes('--long')) process.env['TEST_RUNS'] ??= '5';
-  const records = await mkdtemp(join(tmpdir(), 'millrace-cql-'));
+  const isWhole = projects.includes('integration') && jestArgs.every((arg) => SELECTS_NOTHING.test(arg));
+  const shared = process.env[SHARED_RECORDS];
+  const records = shared ?? (await mkdtemp(join(tmpdir(), 'millrace-cql-')));
+  if (shared && isWhole) await writeFile(wholeMark(shared), '');
   try {
     // A machine can run three nodes at a time. Without workers, timers that the driver (4.10) leaves behind for nodes that it
     // lost would keep jest itself from ending.
@@ -60,14 +67,18 @@ await runCommand(async () => {
       [...flags, ...workersFor(projects, flags), '--selectProjects', ...projects],
       recordingInto(records),
     );
-    // After a failed test, statements may be missing only because that test ended early.
-    const complete =
-      code === 0 && projects.includes('integration') && jestArgs.every((arg) => SELECTS_NOTHING.test(arg));
+    // After a failed test, statements may be missing only because that test ended early. A second try completes them.
+    const complete = code === 0 && (isWhole || (shared !== undefined && existsSync(wholeMark(shared))));
     process.exitCode = (await reportQueryRules(records, complete)) ? code : code | BREAKS_RULES;
   } finally {
-    await rm(records, { recursive: true, force: true });
+    if (!shared) await rm(records, { recursive: true, force: true });
   }
 });
+
+/** Beside the folder of the records: one of the runs that share it ran all tests. */
+function wholeMark(records: string): string {
+  return `${records}.whole`;
+}
 
 /**
  * @param projects of jest.config.js

@@ -126,4 +126,9 @@ test('Asset roll-ups: samples, a packed hour, late samples and a move: the serie
   const isHere = (device: string, ts: number) => device !== moved || ts < hour + HOUR_MS;
   await rollUntil(hour + 52 * HOUR_MS, site, pointsOf(names, isHere));
   expect((await seriesOf(site)).source).toBe('roll-ups');
+
+  // A retired device stays in the past of its assets.
+  const [retired = ''] = many;
+  expect((await system().post(`/devices/${retired}`, undefined, 'DELETE')).status).toBe(204);
+  await rollUntil(hour + 53 * HOUR_MS, site, pointsOf(names, isHere));
 }, 120_000);

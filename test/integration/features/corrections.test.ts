@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { HOUR_MS } from '../../../schema/rules.ts';
+import { DAY_MS, HOUR_MS, PURGE_DAYS } from '../../../schema/rules.ts';
 import { usePackedSystem } from '../../support/system/packed.ts';
 
 const packed = usePackedSystem({ readStreamed: async () => [] });
@@ -125,3 +125,21 @@ test('Removal over HTTP: by the type of the sensors: other sensors keep their sa
     expect(await packed.read(device, hour, 'other')).toHaveLength(1);
   }
 });
+
+test('Removal over HTTP: it can no longer be undone: after packing, no row of history has the sample', async () => {
+  const hour = packed.newHour();
+  await packed.send('gone', [
+    { ts: hour, value: 4 },
+    { ts: hour + 1, value: 5 },
+  ]);
+  await packed.packBefore(hour + HOUR_MS);
+  const stored = async () =>
+    (await packed.store().packed.readHour(packed.keyOf('gone'), hour)).map((row) => [...(row?.values ?? [])]);
+  expect((await remove(`device=gone&from=${hour}&to=${hour + 1}`)).body).toMatchObject({ samples: 1 });
+  await packed.packBefore(hour + HOUR_MS);
+  expect(await stored()).toContainEqual([4, 5]);
+
+  await packed.packBefore(hour + (PURGE_DAYS + 1) * DAY_MS);
+  expect((await stored()).flat()).toEqual([5]);
+  expect(await readers('gone', hour)).toEqual({ ...all([5]), latest: 5 });
+}, 60_000);
