@@ -75,7 +75,7 @@ await runCommand(async () => {
   }
 });
 
-/** Beside the folder of the records: one of the runs that share it ran all tests. */
+/** A file next to the folder of the records: one of the runs that share it ran all tests. */
 function wholeMark(records: string): string {
   return `${records}.whole`;
 }
