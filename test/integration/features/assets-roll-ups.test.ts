@@ -127,8 +127,10 @@ test('Asset roll-ups: samples, a packed hour, late samples and a move: the serie
   await rollUntil(hour + 52 * HOUR_MS, site, pointsOf(names, isHere));
   expect((await seriesOf(site)).source).toBe('roll-ups');
 
-  // A retired device stays in the past of its assets.
-  const [retired = ''] = many;
+  // A retired device stays in the past of its line, also when the past of the line changes.
+  const [, neighbor = '', retired] = few;
   expect((await system().post(`/devices/${retired}`, undefined, 'DELETE')).status).toBe(204);
-  await rollUntil(hour + 53 * HOUR_MS, site, pointsOf(names, isHere));
+  await place(neighbor, other, hour);
+  const without = names.filter((device) => device !== neighbor);
+  await rollUntil(hour + 53 * HOUR_MS, site, pointsOf(without, isHere));
 }, 120_000);
