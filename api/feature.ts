@@ -14,7 +14,7 @@ import { bindRoutes } from './http/index.ts';
 import type { Route, RouteContext } from './http/route.ts';
 import type { BoundRoute } from './http/serve.ts';
 import type { Judge, Stream } from './http/stream/index.ts';
-import type { Corrections } from './ingest/corrections.ts';
+import type { OnCorrected } from './ingest/corrections.ts';
 import type { Publish } from './ingest/index.ts';
 import type { FindAnnounced } from './ingest/outbox.ts';
 import type { Device } from './ingest/registry/cache.ts';
@@ -37,8 +37,6 @@ export interface FeatureContext extends RouteContext {
     /** parts of the OpenAPI and AsyncAPI documents, of the core and of each feature */
     contracts: Contract[];
   };
-  /** replaces and removes stored samples */
-  corrections: Corrections;
   publishing: {
     live: Live;
     /** the live stream of this process */
@@ -79,6 +77,8 @@ export interface RunningFeature {
    * call. If the call fails, the hours are packed and reported again.
    */
   onPacked?: OnPacked | undefined;
+  /** Is called when all readers see a correction, and before it is acknowledged. If it fails, the client repeats the correction. */
+  onCorrected?: OnCorrected;
   /** Signs devices in at the embedded broker. One feature at most. */
   signIn?: SignInDevice;
   /** Is called before a device retires, and must succeed. True: the feature knew the device. */

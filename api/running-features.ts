@@ -5,6 +5,7 @@ import type { Feature, FeatureContext, RunningFeature } from './feature.ts';
 import type { Packing } from './history/packing/index.ts';
 import type { BoundRoute } from './http/serve.ts';
 import type { Stream } from './http/stream/index.ts';
+import type { Corrections } from './ingest/corrections.ts';
 import type { IngestEvents } from './ingest/events.ts';
 import type { Device } from './ingest/registry/cache.ts';
 import type { Beat } from './observability/heartbeat.ts';
@@ -34,17 +35,20 @@ export class RunningFeatures {
     stream,
     accounts,
     packing,
+    corrections,
   }: {
     events: IngestEvents;
     stream: Stream;
     accounts: Accounts;
     /** null: this process does not pack */
     packing: Pick<Packing, 'onPacked'> | null;
+    corrections: Corrections;
   }) {
-    for (const { onCommitted, onRegistered, onPacked, judge, signIn } of this.#running) {
+    for (const { onCommitted, onRegistered, onPacked, onCorrected, judge, signIn } of this.#running) {
       if (onCommitted) events.on('committed', onCommitted);
       if (onRegistered) events.on('registered', onRegistered);
       if (onPacked) packing?.onPacked(onPacked);
+      if (onCorrected) corrections.onCorrected(onCorrected);
       if (judge) stream.judgeBy(judge);
       if (signIn) accounts.signInDevicesBy(signIn);
     }

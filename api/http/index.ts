@@ -37,7 +37,7 @@ export { answerResult } from './problems.ts';
 export { DEVICES_QUERY, devicePages, findMeasured, findSensor, noSuchDevice } from './routes/devices.ts';
 export { CORE_CONTRACT } from './routes/index.ts';
 export { LATEST_QUERY, latestPages } from './routes/latest.ts';
-export { MEASUREMENTS_QUERY, SERIES_QUERY, seriesReader } from './routes/measurements.ts';
+export { MEASUREMENTS_QUERY, replaceSubmission, SERIES_QUERY, seriesReader } from './routes/measurements.ts';
 export { bindRoutes } from './serve.ts';
 export { createStream } from './stream/index.ts';
 export { keyOf } from './stream/latest-cache.ts';

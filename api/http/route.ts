@@ -1,6 +1,7 @@
 import type { RequestHandler } from 'express';
 import type { Access } from '../access/http/index.ts';
 import type { Reading } from '../history/reading/index.ts';
+import type { Corrections } from '../ingest/corrections.ts';
 import type { Ingest } from '../ingest/index.ts';
 import type { Context } from '../observability/index.ts';
 import type { Store } from '../store/index.ts';
@@ -32,6 +33,8 @@ export interface RouteContext {
   store: Store;
   reading: Reading;
   ingest: Ingest;
+  /** replaces and removes stored samples */
+  corrections: Corrections;
   /** what checks requests */
   http: { access: Access; cursors: Cursors; limits: Limits };
 }

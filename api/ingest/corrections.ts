@@ -3,13 +3,13 @@ import { MillraceError } from '../../common/errors.ts';
 import type { Identity } from '../../schema/ids.ts';
 import type { Series } from '../../schema/packed/series.ts';
 import { bucketOf, HOUR_MS } from '../../schema/rules.ts';
-import type { CorrectionStore } from '../store/corrections.ts';
+import type { Correction, CorrectionStore } from '../store/corrections.ts';
 import type { SensorKey } from '../store/history/keys.ts';
 import type { CorrectedLatest, LatestEntry } from '../store/latest/corrected.ts';
 import type { Retry } from '../store/sending/retry.ts';
 import type { MessageBatch } from './decode/message-batch.ts';
 import type { Publish } from './index.ts';
-import type { Device, Sensor } from './registry/cache.ts';
+import { type Device, type Sensor, sensorOf } from './registry/cache.ts';
 import type { Registry } from './registry/index.ts';
 import { resolveReplacement } from './replacement.ts';
 import type { RevisedHour, RevisionWriter } from './revisions.ts';
@@ -19,16 +19,25 @@ type Newest = { ts: number; value: number };
 /** The newest effective sample of a sensor. null: it has none. */
 export type FindNewest = (sensor: SensorKey & { group: number }) => Promise<Newest | null>;
 
-/** What a correction changes of one sensor. */
+/** What a correction changes of one sensor, which may be registered no longer. */
 export interface Change {
-  sensor: Sensor;
+  sensor: Pick<Sensor, 'id' | 'bytes'>;
   hours: RevisedHour[];
 }
+
+type LatestChange = { sensor: Sensor; hours: RevisedHour[] };
+
+/** Is called when all readers see the correction, and before it is acknowledged. If it fails, the client repeats the correction. */
+export type OnCorrected = (correction: Correction, device: Device) => Promise<void> | void;
+
+type Entry = Pick<Correction, 'kind' | 'sensors' | 'from' | 'to' | 'samples'> & Act & { undoes?: Buffer };
 
 /** Who corrects, and why. */
 export interface Act {
   by: string;
   reason: string | null;
+  /** epoch ms; default: now. Later corrections stay. */
+  acceptedAt?: number;
 }
 
 /** Each may read many hours to find its newest sample. */
@@ -37,9 +46,19 @@ const SENSORS_AT_ONCE = 8;
 /** Two processes that correct one sensor at the same time each need a few rounds. */
 const MAX_ROUNDS = 20;
 
+/** In ms. The clocks of two processes differ by two minutes at most, and the time of an id is rounded. */
+const MAX_AHEAD_MS = 4 * 60_000;
+
+/** Two processes may have taken one revision. The entries of both were written before either reads. */
+const SAME_MS = 1000;
+
+/** In ms. An undo waits for a running correction, unless its process has not prolonged it for this time. */
+const RUNNING_MS = 10 * 60_000;
+
 /** Corrections of stored samples: the rows of history, then `latest`, then the live stream. */
 export class Corrections {
   #deps;
+  #listeners: OnCorrected[] = [];
 
   constructor(deps: {
     revisions: RevisionWriter;
@@ -54,9 +73,65 @@ export class Corrections {
     this.#deps = deps;
   }
 
-  /** Epoch µs. Of two corrections of an instant, the greater revision wins. */
-  nextRevision(): Promise<number> {
-    return this.#deps.revisions.next();
+  onCorrected(listener: OnCorrected) {
+    this.#listeners.push(listener);
+  }
+
+  /** Epoch ms by the trusted clock. */
+  now(): Promise<number> {
+    return this.#deps.revisions.now();
+  }
+
+  /**
+   * Lists a correction before its first row, so the list also has one that ends early. Its revision is greater than those of all earlier
+   * corrections of the device, and no other correction of the device has it.
+   * @param options `after`: a revision in epoch µs @throws `unavailable` while the process ends
+   */
+  async list(
+    device: Device,
+    { undoes, acceptedAt, ...entry }: Entry,
+    { after = 0, isRunning = false }: { after?: number; isRunning?: boolean } = {},
+  ): Promise<Correction> {
+    const { log, retry } = this.#deps;
+    let revision = acceptedAt === undefined ? await this.#revisionAfter(device, after) : acceptedAt * 1000;
+    const id = log.newId(revision);
+    const runningUntil = isRunning ? (await this.now()) + RUNNING_MS : 0;
+    for (;;) {
+      const listed = { ...entry, id, revision, device: device.id, undoes: undoes ?? null, runningUntil };
+      await retry.run(() => log.add(listed));
+      const ms = Math.floor(revision / 1000);
+      const near = { from: ms - SAME_MS, to: ms + SAME_MS };
+      const others = (await retry.run(() => log.revisions(device.bytes, near)))
+        .filter((other) => !other.id.equals(id))
+        .map((other) => other.revision);
+      if (!others.includes(revision)) return listed;
+      revision = Math.max(...others) + 1 + Math.floor(Math.random() * 100);
+    }
+  }
+
+  async #revisionAfter(device: Device, after: number): Promise<number> {
+    const { log, retry, revisions } = this.#deps;
+    const now = await this.now();
+    const ahead = await retry.run(() =>
+      log.revisions(device.bytes, { from: now - SAME_MS, to: now + MAX_AHEAD_MS }),
+    );
+    return revisions.next(Math.max(after, ...ahead.map(({ revision }) => revision)));
+  }
+
+  /** To be called often while a listed correction runs. */
+  async prolong(correction: Correction) {
+    const until = (await this.now()) + RUNNING_MS;
+    if (until - correction.runningUntil < RUNNING_MS / 2) return;
+    correction.runningUntil = until;
+    await this.#deps.retry.run(() => this.#deps.log.add(correction));
+  }
+
+  /** `correction`: with the sensors that it has changed, and their samples */
+  async finish(device: Device, correction: Correction): Promise<Correction> {
+    const finished = { ...correction, runningUntil: 0 };
+    if (correction.runningUntil > 0) await this.#deps.retry.run(() => this.#deps.log.add(finished));
+    for (const listener of this.#listeners) await listener(finished, device);
+    return finished;
   }
 
   /**
@@ -69,46 +144,55 @@ export class Corrections {
     if (series.length > 0) await this.replace(device, series, act);
   }
 
-  /** Gives the instants of each series (one for each sensor) these values. The log lists it first, so also one that ends early. @throws `unavailable` while the process ends */
-  async replace(device: Device, series: Array<{ sensor: Sensor; samples: Series }>, { by, reason }: Act) {
-    const revision = await this.nextRevision();
+  /** Gives the instants of each series (one for each sensor) these values. @throws `unavailable` while the process ends */
+  async replace(device: Device, series: Array<{ sensor: Sensor; samples: Series }>, act: Act) {
     const firsts = series.map(({ samples: { times } }) => Number(times[0]));
     const lasts = series.map(({ samples: { times } }) => Number(times[times.length - 1]));
     const samples = series.reduce((sum, { samples: { times } }) => sum + times.length, 0);
     const sensors = series.map(({ sensor }) => sensor.id);
     const range = { from: Math.min(...firsts), to: Math.max(...lasts) + 1 };
-    const entry = { revision, kind: 'replace' as const, sensors, ...range, samples, by, reason };
-    await this.#deps.retry.run(() => this.#deps.log.add(device.bytes, entry));
+    const correction = await this.list(device, { kind: 'replace', sensors, ...range, samples, ...act });
     await this.write(
       device,
-      revision,
+      correction.revision,
       series.map((one) => ({ sensor: one.sensor, hours: hoursOf(one.samples) })),
     );
+    await this.finish(device, correction);
     this.#deps.onReplaced(samples);
   }
 
-  /** Settles when every reader of the database sees the correction. @throws `unavailable` while the process ends */
-  async write(device: Device, revision: number, changes: Change[]) {
+  /**
+   * Settles when every reader of the database sees the correction. `check`: runs before each attempt to write rows, and may throw
+   * @throws `unavailable` while the process ends
+   */
+  async write(device: Device, revision: number, changes: Change[], check?: () => Promise<void>) {
     const { revisions, publish } = this.#deps;
     const filled = changes.filter(({ hours }) => hours.length > 0);
     await revisions.write(
       device,
       revision,
       filled.map(({ sensor, hours }) => ({ sensor: sensor.bytes, hours })),
+      check,
     );
-    const changed = await this.#correctLatest(device, filled);
+    const changed = await this.#correctLatest(
+      device,
+      filled.flatMap(({ sensor: { id }, hours }) => {
+        const sensor = sensorOf(device, id);
+        return sensor ? { sensor, hours } : [];
+      }),
+    );
     if (changed.length > 0) publish(device, changed, []);
   }
 
   /** @returns the sensors that show another sample now */
-  async #correctLatest(device: Device, changes: Change[]): Promise<Sensor[]> {
+  async #correctLatest(device: Device, changes: LatestChange[]): Promise<Sensor[]> {
     const changed: Set<Sensor> = new Set();
     let open = changes;
     for (let round = 0; open.length > 0; round++) {
       if (round === MAX_ROUNDS)
         throw new MillraceError('busy', 'Others correct the same sensors. Try again.');
       const entries = await this.#deps.retry.run(() => this.#deps.latest.read(device));
-      const next: Change[] = [];
+      const next: LatestChange[] = [];
       await forEachConcurrently(SENSORS_AT_ONCE, open, async (change) => {
         const entry = entries.get(change.sensor.id) ?? NOTHING;
         if (await this.#isCorrected(device, change, entry)) return;
@@ -118,11 +202,11 @@ export class Corrections {
       // Each entry that was written is read and compared again, because another process may have written it as well.
       open = next;
     }
-    return [...changed].filter(({ ts }) => ts !== null);
+    return [...changed];
   }
 
   /** False: `entry` was not what it should be, and was written. */
-  async #isCorrected(device: Device, { sensor, hours }: Change, entry: LatestEntry): Promise<boolean> {
+  async #isCorrected(device: Device, { sensor, hours }: LatestChange, entry: LatestEntry): Promise<boolean> {
     if (!concerns(hours, entry.newest)) return true;
     const { retry, latest, findNewest } = this.#deps;
     const { bytes, group } = device;

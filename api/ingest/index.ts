@@ -12,6 +12,7 @@ import { createDeadLetterBox } from './dead-letter-box.ts';
 import { MessageDecoder } from './decode/index.ts';
 import { createHandlers, createNoteLastSeen, MeasurementStore } from './handlers/index.ts';
 import type { SampleObserver } from './handlers/measurement-store.ts';
+import { ReplacingMessages } from './handlers/replacing.ts';
 import { createLateWriter, LateArrivalNotes, LateDayNotes } from './late-samples.ts';
 import { Outbox } from './outbox.ts';
 import { IngestPipeline, type Send } from './pipeline.ts';
@@ -85,6 +86,7 @@ export function createIngest(context: Context, deps: Deps) {
     revisions,
     measurements,
     measurementHandler,
+    replacing,
     topics,
     processStats,
     pipeline,
@@ -117,8 +119,8 @@ export function createIngest(context: Context, deps: Deps) {
     /** for a feature that writes samples of closed hours */
     writing: { registry, samples, days, publish, clock: clockGuard },
     /** for features that replace or remove stored samples */
-    corrections: (findNewest: FindNewest) =>
-      new Corrections({
+    corrections(findNewest: FindNewest) {
+      replacing.corrections = new Corrections({
         revisions,
         latest: store.write.corrected,
         log: store.corrections,
@@ -127,7 +129,9 @@ export function createIngest(context: Context, deps: Deps) {
         retry,
         publish,
         onReplaced: (count) => metrics.corrected.inc({ kind: 'replace' }, count),
-      }),
+      });
+      return replacing.corrections;
+    },
     /** Limits in epoch ms. Settles when the clock is right. */
     async acceptedTimes(): Promise<{ oldest: number; newest: number }> {
       const now = await clockGuard.now();
@@ -207,7 +211,9 @@ function createPath(context: Context, deps: Deps, historyMs: number) {
     { registry, statuses, receiptTimes, samples, write: store.write, retry, publish },
   );
   const noteLastSeen = createNoteLastSeen(registry, store.write.lastSeen);
+  const replacing = new ReplacingMessages(context, decoder);
   const handlerDeps: HandlerDeps = {
+    replacing,
     devices: { registry, births, events, statuses, noteLastSeen },
     decoder,
     measurements,
@@ -242,6 +248,7 @@ function createPath(context: Context, deps: Deps, historyMs: number) {
     revisions,
     measurements,
     measurementHandler,
+    replacing,
     topics,
     processStats,
     pipeline,

@@ -57,24 +57,32 @@ export class RevisionWriter {
     this.#deps = deps;
   }
 
-  /** Epoch µs of an acceptance by the trusted clock, greater than all before in this process. */
-  async next(): Promise<number> {
-    const now = await this.#deps.clock.now();
-    this.#last = Math.max(this.#last + 1, Math.floor(now * 1000));
+  /** Epoch ms by the trusted clock. */
+  now = async (): Promise<number> => this.#deps.clock.now();
+
+  /** Epoch µs of an acceptance by the trusted clock, greater than all before in this process, and than `after`. */
+  async next(after: number = 0): Promise<number> {
+    const now = await this.now();
+    this.#last = Math.max(this.#last + 1, after + 1, Math.floor(now * 1000));
     return this.#last;
   }
 
   /**
-   * A repetition with the same `revision` changes nothing.
+   * A repetition with the same `revision` changes nothing. `check`: runs before each attempt to write rows, and may throw
    * @returns settles when all readers see the correction
    */
-  async write(device: { bytes: DeviceBytes; group: number }, revision: number, sensors: Revised[]) {
+  async write(
+    device: { bytes: DeviceBytes; group: number },
+    revision: number,
+    sensors: Revised[],
+    check: () => Promise<void> = async () => {},
+  ) {
     const hours = [...new Set(sensors.flatMap((one) => one.hours.map(({ hour }) => hour)))];
     // Before the rows, so that the days are packed again even if the process ends. A commit that takes longer is noted again.
     await this.#deps.days.note(device, hours);
     await this.#notePurge(device, hours);
     await forEachConcurrently(SENSORS_AT_ONCE, sensors, (one) =>
-      this.#writeSensor({ device: device.bytes, sensor: one.sensor }, revision, one.hours),
+      this.#writeSensor({ device: device.bytes, sensor: one.sensor }, revision, one.hours, check),
     );
     await this.#deps.days.note(device, hours);
   }
@@ -87,13 +95,18 @@ export class RevisionWriter {
     await retry.run(() => lateDays.writeCorrected(group, bucketOf(at + PURGE_DAYS * DAY_MS), days));
   }
 
-  async #writeSensor(key: { device: DeviceBytes; sensor: SensorBytes }, at: number, hours: RevisedHour[]) {
+  async #writeSensor(
+    key: { device: DeviceBytes; sensor: SensorBytes },
+    at: number,
+    hours: RevisedHour[],
+    check: () => Promise<void>,
+  ) {
     const { store, retry, clock } = this.#deps;
     const markedAt = await clock.now();
     await this.#mark(key, hours, markedAt);
     await forEachConcurrently(DAYS_AT_ONCE, partitions(hours, dayOf), async (day) => {
       const rows = day.flatMap((hour) => rowsOf(hour, at));
-      await retry.run(() => store.writeSamples(key, rows));
+      await retry.run(() => check().then(() => store.writeSamples(key, rows)));
     });
     const now = await clock.now();
     if (now - markedAt > MARK_HOLDS_MS) await this.#mark(key, hours, now);

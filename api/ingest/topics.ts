@@ -7,6 +7,7 @@ import type { AwaitingRegistration } from './awaiting-registration.ts';
 import type { DeadLetterBox } from './dead-letter-box.ts';
 import type { MessageDecoder } from './decode/index.ts';
 import type { Devices, Handler, MeasurementStore } from './handlers/index.ts';
+import type { ReplacingMessages } from './handlers/replacing.ts';
 import type { Message, Send } from './pipeline.ts';
 
 /** The parts of ingest that a handler may use, also one of a feature. */
@@ -15,6 +16,7 @@ export interface HandlerDeps {
   decoder: MessageDecoder;
   measurements: MeasurementStore;
   deadLetters: DeadLetterBox;
+  replacing: ReplacingMessages;
   /** messages that wait for the birth of their device */
   awaitingRegistration: AwaitingRegistration;
   /** the order of the messages of a device */

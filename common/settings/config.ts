@@ -46,6 +46,7 @@ export function arrange(v: Values) {
       apiToken: v.API_TOKEN,
       readTokens: v.READ_TOKENS ?? [],
       ingestTokens: v.INGEST_TOKENS ?? [],
+      correctTokens: v.CORRECT_TOKENS ?? [],
       sessionMs: v.SESSION_HOURS * 3_600_000,
       trustProxy: v.TRUST_PROXY,
       requestsPerSecond: v.HTTP_RATE_LIMIT,
@@ -61,6 +62,7 @@ export function arrange(v: Values) {
       relativeTimes: v.RELATIVE_TIMES,
       tsUnitMs: v.TS_UNIT === 's' ? 1000 : 1,
       maxInFlight: v.INGEST_MAX_IN_FLIGHT,
+      replaceDevices: v.MQTT_REPLACE_DEVICES ?? [],
     },
     retention: {
       batchDays: v.BATCH_DAYS,

@@ -36,28 +36,40 @@ function passwordsInTheClear({ cql, mqtt, tlsElsewhere }: CoreConfig): Rule[] {
 }
 
 /** A token has one scope: a client with a read token must only be able to read. */
-function sharedTokens({ apiToken = '', readTokens, ingestTokens }: CoreConfig['http']): Rule[] {
-  const message = (one: string, other: string) =>
-    `${one} must not hold a token that is in ${other}: each token has one scope`;
-  return [
-    [readTokens.includes(apiToken), message('READ_TOKENS', 'API_TOKEN')],
-    [ingestTokens.includes(apiToken), message('INGEST_TOKENS', 'API_TOKEN')],
-    [ingestTokens.some((token) => readTokens.includes(token)), message('INGEST_TOKENS', 'READ_TOKENS')],
-  ];
+function sharedTokens(http: CoreConfig['http']): Rule[] {
+  const settings = Object.entries({ API_TOKEN: http.apiToken ? [http.apiToken] : [], ...tokenLists(http) });
+  return settings.flatMap(([name, tokens], index) =>
+    settings
+      .slice(0, index)
+      .map(
+        ([other, others]): Rule => [
+          tokens.some((token) => others.includes(token)),
+          `${name} must not hold a token that is in ${other}: each token has one scope`,
+        ],
+      ),
+  );
 }
+
+const tokenLists = ({ readTokens, ingestTokens, correctTokens }: CoreConfig['http']) => ({
+  READ_TOKENS: readTokens,
+  INGEST_TOKENS: ingestTokens,
+  CORRECT_TOKENS: correctTokens,
+});
 
 const isShort = (secret?: string) => secret !== undefined && secret.length < LEAST_SECRET;
 
 const guessable = (name: string, where: string): string =>
   `${name} must have ${LEAST_SECRET} characters or more when ${where}, or it can be guessed: openssl rand -base64 32 makes one`;
 
-function shortTokens({ host, trustProxy, apiToken, readTokens, ingestTokens }: CoreConfig['http']): Rule[] {
+function shortTokens(http: CoreConfig['http']): Rule[] {
+  const { host, trustProxy, apiToken } = http;
   if (isLoopback(host) && trustProxy === 0) return [];
   const where = 'HTTP_HOST is beyond loopback or TRUST_PROXY is set';
   return [
     [isShort(apiToken), guessable('API_TOKEN', where)],
-    [readTokens.some(isShort), guessable('Each of READ_TOKENS', where)],
-    [ingestTokens.some(isShort), guessable('Each of INGEST_TOKENS', where)],
+    ...Object.entries(tokenLists(http)).map(
+      ([name, tokens]): Rule => [tokens.some(isShort), guessable(`Each of ${name}`, where)],
+    ),
   ];
 }
 

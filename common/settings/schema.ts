@@ -119,6 +119,10 @@ const HTTP = {
   INGEST_TOKENS: tokens()
     .optional()
     .meta({ description: 'Tokens that may send measurements over HTTP.', secret: true }),
+  CORRECT_TOKENS: tokens().optional().meta({
+    description: 'Tokens that may send, replace and remove measurements over HTTP.',
+    secret: true,
+  }),
   SESSION_HOURS: integer(1, 336, 'hours')
     .prefault('12')
     .describe('How long a person stays signed in to the dashboard.'),
@@ -161,6 +165,11 @@ const INGEST = {
   TS_UNIT: oneOf(['ms', 's'])
     .prefault('ms')
     .describe('Unit of a ts that is a number, in plain JSON and maps of sensors: since 1970.'),
+  MQTT_REPLACE_DEVICES: tokens().optional().meta({
+    description:
+      'Names or ids of devices. Values on their topics replace stored ones if the message has the user property replace of MQTT 5.',
+    unset: 'no device may replace values over MQTT',
+  }),
   INGEST_MAX_IN_FLIGHT: integer(1, 2048, 'requests')
     .prefault('512')
     .describe('Most requests to the database in flight.'),

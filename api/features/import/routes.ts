@@ -55,7 +55,7 @@ const QUERY = {
   }),
   replace: z.enum(['true', 'false'], 'true or false').default('false').meta({
     description:
-      'With `true` the samples replace what is stored for their times. The token needs the scope `admin`.',
+      'With `true` the samples replace what is stored for their times. The token needs the scope `correct`.',
   }),
   skip: digits(0, 999_999_999).default(0).meta({
     description:
@@ -74,7 +74,7 @@ export const postImport =
   (deps: Deps): RequestHandler =>
   async (req, res) => {
     const { device, dry_run: dryRun, replace, skip, ...file } = readQuery(req, QUERY);
-    if (replace === 'true') requireScope(res, 'admin');
+    if (replace === 'true') requireScope(res, 'correct');
     if (device !== undefined) parseDevice(device);
     closeUnread(req, res);
     // This refuses compressed bodies, because the parser of each format reads the raw bytes.

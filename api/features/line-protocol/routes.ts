@@ -29,7 +29,7 @@ const ignored = (description: string) =>
 
 const replace = z.enum(['true', 'false'], 'true or false').default('false').meta({
   description:
-    'With `true` the values replace what is stored for their times. Each line needs a time, and the token the scope `admin`.',
+    'With `true` the values replace what is stored for their times. Each line needs a time, and the token the scope `correct`.',
 });
 
 const V2_QUERY = {
@@ -75,7 +75,7 @@ const writeLines =
       countLines,
     } = deps;
     const { precision, replace: replaces } = optionsOf(req);
-    if (replaces === 'true') requireScope(res, 'admin');
+    if (replaces === 'true') requireScope(res, 'correct');
     const body = bodyOf(req, res, config.ingest.maxMessageBytes, { compressed: true });
     const submission = { contentType: req.headers['content-type'], ...body };
     const result = await storeLines(

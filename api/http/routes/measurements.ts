@@ -1,7 +1,10 @@
-import type { Request, RequestHandler } from 'express';
+import type { Request, RequestHandler, Response } from 'express';
 import { z } from 'zod';
 import { formatTime } from '../../../common/times.ts';
+import { requireScope } from '../../access/http/index.ts';
 import { storedRange } from '../../history/reading/index.ts';
+import { resultOf } from '../../ingest/index.ts';
+import { actOf, audit } from '../audit.ts';
 import { bodyOf } from '../body.ts';
 import { json, type Operation, PAGED, REFUSAL_CODES } from '../contract/operation.ts';
 import { PAYLOADS } from '../contract/payloads.ts';
@@ -16,6 +19,10 @@ const SUBMISSION_QUERY = {
   device: z
     .string('the device that measured')
     .meta({ description: 'The device that measured: a UUID in lower case, or a name.', example: 'my-desk' }),
+  replace: z.enum(['true', 'false'], 'true or false').default('false').meta({
+    description:
+      'With `true` the values replace what is stored for their times. Each needs a time, and the token the scope `correct`.',
+  }),
 };
 
 export const SERIES_QUERY = {
@@ -139,12 +146,36 @@ export const getSeries =
 
 /** `POST /measurements?device=`: stores a message as the MQTT listener does, and answers after its commit. */
 export const postSubmission =
-  ({ ingest, context: { config } }: RouteContext): RequestHandler =>
+  (deps: RouteContext): RequestHandler =>
   async (req, res) => {
-    const device = parseDevice(readQuery(req, SUBMISSION_QUERY).device);
-    const body = bodyOf(req, res, config.ingest.maxMessageBytes, { compressed: true });
+    const { device: name, replace } = readQuery(req, SUBMISSION_QUERY);
+    if (replace === 'true') {
+      requireScope(res, 'correct');
+      return replaceSubmission(deps, { req, res }, { name, reason: null });
+    }
+    const { ingest, context } = deps;
+    const device = parseDevice(name);
+    const body = bodyOf(req, res, context.config.ingest.maxMessageBytes, { compressed: true });
     answerResult(res, await ingest.submit({ device, contentType: req.headers['content-type'], ...body }));
   };
+
+/** The values of the body replace what is stored for their times. `name`: of the device */
+export async function replaceSubmission(
+  { ingest, corrections, context: { config, logger } }: RouteContext,
+  { req, res }: { req: Request; res: Response },
+  { name, reason }: { name: string; reason: string | null },
+) {
+  const device = parseDevice(name);
+  const body = bodyOf(req, res, config.ingest.maxMessageBytes, { compressed: true });
+  const submission = { contentType: req.headers['content-type'], ...body };
+  const batch = await ingest.submissions.admit(submission, async ({ payload, contentType, receivedAt }) => {
+    const decoded = ingest.decoder.decode(payload, contentType, receivedAt);
+    await corrections.replaceBatch(device, decoded, actOf(res, reason));
+    return decoded;
+  });
+  if (batch.counts.samples > 0) audit(logger, res, 'samples were replaced', name);
+  answerResult(res, resultOf(batch));
+}
 
 export const routes: Array<Route<RouteContext>> = [
   {

@@ -44,9 +44,10 @@ function readSignIn(text: string): { token: string } {
   }
 }
 
-const sessionItem = ({ isRequired }: Access, { scopes, endsAt }: Caller) => ({
+const sessionItem = ({ isRequired }: Access, { scopes, endsAt, fingerprint }: Caller) => ({
   required: isRequired,
   scopes,
+  token: fingerprint,
   ends_at: endsAt === null ? null : formatTime(endsAt),
 });
 

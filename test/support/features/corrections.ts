@@ -15,7 +15,7 @@ const act = { by: 'test', reason: null };
 /** The corrections of a process, on a pipeline with a database in memory. */
 export function correctionsOf(pipeline: MemoryPipeline, clock: () => number = Date.now) {
   const { store, ingest, corrections } = pipeline;
-  const deps = { store, reading: createReading(store), ingest, corrections, context: { clock } };
+  const deps = { store, reading: createReading(store), ingest, corrections };
   const log = store.corrections;
 
   function undoOf(correction: Correction | undefined) {

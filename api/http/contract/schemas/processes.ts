@@ -147,6 +147,10 @@ const Session = z.strictObject({
   scopes: z
     .array(z.enum(SCOPES))
     .meta({ description: 'The scopes of the caller. Empty: the caller has to sign in.' }),
+  token: z.string().nullable().meta({
+    description:
+      'Names the token of the caller, as the log and the list of corrections do; null without a token.',
+  }),
   ends_at: time.meta({ description: 'The end of the session of the caller; null without a session.' }),
 });
 
