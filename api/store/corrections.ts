@@ -78,14 +78,19 @@ export function createCorrectionStore(session: Session) {
       return row ? toCorrection(row) : null;
     },
 
-    /** Of a device, by the times of their ids, epoch ms. `to` is exclusive. */
-    async revisions(device: DeviceBytes, { from, to }: { from: number; to: number }) {
-      const months = [...new Set([monthOf(from), monthOf(to)])];
+    /**
+     * Those of a device or of the installation, oldest first, by the times of their ids in epoch ms: `from` is included, `to` is not.
+     */
+    async revisions(device: DeviceBytes | null, { from, to }: { from: number; to: number }) {
+      const months = [...new Set([monthOf(to), monthOf(from)])];
       const rows = await Promise.all(
-        months.map((month) => session.all(REVISIONS, [device, int64(month), firstIdOf(from), firstIdOf(to)])),
+        months.map((month) =>
+          session.all(REVISIONS, [device ?? INSTALLATION, int64(month), firstIdOf(from), firstIdOf(to)]),
+        ),
       );
       return rows
         .flat()
+        .reverse()
         .map((row) => ({ id: row['id'].getBuffer() as Buffer, revision: Number(row['revision']) }));
     },
 

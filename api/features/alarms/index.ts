@@ -4,6 +4,7 @@ import { defineFeature } from '../../feature.ts';
 import { createAlarms } from './alarms.ts';
 import { createFindChange, KIND } from './announced.ts';
 import { CHANNEL, CHANNELS, readAlarm } from './channels.ts';
+import { noteCorrected } from './corrected.ts';
 import { routes as ruleRoutes } from './routes/alarm-rules.ts';
 import { routes } from './routes/alarms.ts';
 import { SCHEMAS } from './schemas.ts';
@@ -68,6 +69,7 @@ export const alarmsFeature = defineFeature({
     });
     return {
       deps: { alarms, tables },
+      onCorrected: (correction, { bytes }) => noteCorrected(tables.episodes, correction, bytes),
       // It also ends alarms of a device that is already retired, so a second retirement repeats it after a failure.
       onRetired: ({ bytes }) => alarms.endOfDevice(bytes),
       start: alarms.start,

@@ -43,6 +43,10 @@ const Alarm = z
     acknowledged_by: z.string().nullable(),
     comment: z.string().nullable(),
     shelved_until: time,
+    values_corrected_at: time.meta({
+      description:
+        'The last correction of values between its start and its end; null: none. The alarm stays as it is.',
+    }),
   })
   .meta({ description: 'A time range in which a sensor met the condition of a rule.' });
 

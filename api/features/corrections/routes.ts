@@ -1,8 +1,6 @@
 import type { RequestHandler } from 'express';
 import { z } from 'zod';
 import { MillraceError } from '../../../common/errors.ts';
-import { formatTime } from '../../../common/times.ts';
-import { uuidText } from '../../../schema/ids.ts';
 import { UNDO_DAYS } from '../../../schema/rules.ts';
 import type { FeatureContext } from '../../feature.ts';
 import type { Operation } from '../../http/contract/operation.ts';
@@ -23,9 +21,9 @@ import {
 } from '../../http/index.ts';
 import type { ConcurrencyLimit } from '../../http/long-requests.ts';
 import type { Route } from '../../http/route.ts';
-import type { Correction } from '../../store/corrections.ts';
 import { parseTimeId } from '../../store/index.ts';
 import { selectSensors } from '../shared/selection/index.ts';
+import { correctionItem } from './events.ts';
 import { removeSamples } from './removal.ts';
 import { SCHEMAS } from './schemas.ts';
 import { undoCorrection } from './undo.ts';
@@ -165,20 +163,6 @@ const badParameter = (name: string, rule: string) =>
   new MillraceError('bad_parameter', `${name}: ${rule}`, {
     details: { parameters: [{ name, reason: rule }] },
   });
-
-const correctionItem = ({ id, revision, device, sensors, from, to, ...given }: Correction) => ({
-  id: uuidText(id),
-  accepted_at: formatTime(Math.floor(revision / 1000)),
-  kind: given.kind,
-  device_id: device,
-  sensor_ids: sensors,
-  from: formatTime(from),
-  to: formatTime(to),
-  samples: given.samples,
-  by: given.by,
-  reason: given.reason,
-  undoes: given.undoes && uuidText(given.undoes),
-});
 
 export const replaceMeasurements: Operation = {
   id: 'replaceMeasurements',

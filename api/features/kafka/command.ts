@@ -49,7 +49,7 @@ const COMMANDS = {
     flags: {},
   },
   replay: {
-    help: 'sends all blocks, events, dead letters and alarms of a range again; each hour that it touches is sent whole',
+    help: 'sends all blocks, events, dead letters, alarms and corrections of a range again; each hour that it touches is sent whole',
     examples: [
       `${COMMAND} replay --from 2026-11-21T00:00:00Z --to 2026-11-22T00:00:00Z`,
       `${COMMAND} replay --from 2026-11-21T00:00:00Z`,
@@ -266,7 +266,7 @@ async function replay(config: Config, flags: GroupValues<typeof COMMANDS>, print
     );
     statusLine.clear();
     print(
-      `${blocks} ${blocks === 1 ? 'block' : 'blocks'} sent again, and ${others} events, dead letters and alarms, from ${formatTime(from)} to before ${formatTime(to)}`,
+      `${blocks} ${blocks === 1 ? 'block' : 'blocks'} sent again, and ${others} events, dead letters, alarms and corrections, from ${formatTime(from)} to before ${formatTime(to)}`,
     );
   } finally {
     statusLine.clear();

@@ -131,7 +131,7 @@ test('Streaming to Kafka: an hour is complete: the watermark of each shard is th
       shard: Number(shard),
       shards: 2,
       until: end,
-      topics: { batches: end, events: end, 'dead-letters': end, alarms: end },
+      topics: { batches: end, events: end, 'dead-letters': end, alarms: end, corrections: end },
     });
   }
 });
