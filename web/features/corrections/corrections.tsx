@@ -49,8 +49,6 @@ export function CorrectionsView() {
           <p class="lead">Who replaced or removed stored values, and why.</p>
         </div>
       </div>
-      <JobStatus />
-      <div role="status">{message !== '' && <p class="correction-job">{message}</p>}</div>
       <section class="panel" aria-label="Corrections" aria-busy={loading}>
         <div class="list-head">
           <ListSwitch shown="corrections" />
@@ -58,6 +56,7 @@ export function CorrectionsView() {
             <FilterField label="Device" placeholder="name or id" value={device} onChange={setDevice} />
           </div>
         </div>
+        <JobStatus message={message} />
         {slow && <SlowLine />}
         {problem ? (
           <ProblemNotice problem={problem} onRetry={reload} />

@@ -4,12 +4,13 @@ import { useKept } from '../../state/hooks.ts';
 import type { JobState } from './job.ts';
 import { createJobs } from './job.ts';
 
-/** Renders the progress of the correction that runs, or how the last one ended. */
-export function JobStatus() {
+/** Renders the progress of the correction that runs, or how the last one ended. @param props `message`: about an undo; may be empty */
+export function JobStatus({ message }: { message: string }) {
   const jobs = useKept(createJobs);
   const now = jobs.state.value;
   return (
     <div role="status">
+      {message !== '' && <p class="correction-job">{message}</p>}
       {now && (
         <div class="correction-job" data-tone={now.state === 'stopped' ? 'warn' : undefined}>
           <p>

@@ -4,7 +4,7 @@ import type { ChartSubject } from '../../feature.ts';
 import type { Zone } from '../../format.ts';
 import { formatDateTime } from '../../format.ts';
 import { useKept, useQuery, useServices } from '../../state/hooks.ts';
-import { scopeText } from '../../state/session.ts';
+import { scopeText, useMay } from '../../state/session.ts';
 import { useChartMarks } from '../shared/chart-marks.ts';
 import { missingBefore } from '../shared/missing.ts';
 import type { Correction } from './api.ts';
@@ -14,7 +14,6 @@ import { createJobs } from './job.ts';
 import { JobStatus } from './job-status.tsx';
 import { RemoveDialog } from './remove-dialog.tsx';
 import { actText, inEffect, rangeText } from './rules.ts';
-import { SCOPE, useMayCorrect } from './scope.ts';
 import { CorrectionTable, useDevices } from './table.tsx';
 import '../shared/tables.css';
 import './corrections.css';
@@ -77,7 +76,7 @@ function Panel({
   const { preferences } = useServices();
   const { zone } = preferences.choice.value;
   const jobs = useKept(createJobs);
-  const may = useMayCorrect();
+  const may = useMay('correct');
   const [asked, setAsked] = useState<'correct' | 'remove' | null>(null);
   const [message, setMessage] = useState('');
   const devices = useDevices(sensor === null ? shown : null);
@@ -88,7 +87,7 @@ function Panel({
       class="button"
       aria-haspopup="dialog"
       disabled={!may || isBusy}
-      title={may ? (isBusy ? 'Another correction has not ended' : undefined) : scopeText(label, SCOPE)}
+      title={may ? (isBusy ? 'Another correction has not ended' : undefined) : scopeText(label, 'correct')}
       onClick={() => setAsked(dialog)}
     >
       {label}…
@@ -107,10 +106,7 @@ function Panel({
           {open('remove', 'Remove values')}
         </span>
       </div>
-      <JobStatus />
-      <p role="status" class="correction-note" hidden={message === ''}>
-        {message}
-      </p>
+      <JobStatus message={message} />
       {problem !== null && <p class="correction-note">They cannot be read: {problem}.</p>}
       {shown.length > 0 && (
         <CorrectionTable

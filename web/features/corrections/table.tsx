@@ -9,13 +9,12 @@ import { OtherZone } from '../../kit/figure.tsx';
 import { Table } from '../../kit/table.tsx';
 import { deviceHref, sensorHref, withQuery } from '../../routes.ts';
 import { useQuery, useServices } from '../../state/hooks.ts';
-import { scopeText } from '../../state/session.ts';
+import { scopeText, useMay } from '../../state/session.ts';
 import { FormDialog } from '../shared/form.tsx';
 import type { Correction } from './api.ts';
 import { undoCorrection } from './api.ts';
 import { useReason } from './fields.tsx';
 import { actText, inEffect, rangeText, UNDO_DAYS, undoableUntil } from './rules.ts';
-import { SCOPE, useMayCorrect } from './scope.ts';
 
 /** Devices by id. null: it is not registered any more. */
 export type Devices = ReadonlyMap<string, DeviceInfo | null>;
@@ -190,7 +189,7 @@ function Undo({
 }) {
   const { clock, preferences } = useServices();
   const { zone } = preferences.choice.value;
-  const may = useMayCorrect();
+  const may = useMay('correct');
   const until = undoableUntil(correction);
   if (!isEffective) return <span class="quiet">Undone</span>;
   if (clock.time.value > until) return <span class="quiet">Only within {UNDO_DAYS} days</span>;
@@ -201,7 +200,7 @@ function Undo({
         class="button"
         aria-haspopup="dialog"
         disabled={!may}
-        title={may ? undefined : scopeText('Undo', SCOPE)}
+        title={may ? undefined : scopeText('Undo', 'correct')}
         onClick={onAsk}
       >
         Undo…<span class="visually-hidden"> {actText(correction)}</span>

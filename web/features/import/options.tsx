@@ -168,7 +168,7 @@ export function FileOptions({
 
 /** Renders the choice whether the file corrects stored values. */
 function Replacement({ isOn, onChange }: { isOn: boolean; onChange: (isOn: boolean) => void }) {
-  const may = useMay('admin');
+  const may = useMay('correct');
   return (
     <div class="import-replace">
       <label>
@@ -184,7 +184,7 @@ function Replacement({ isOn, onChange }: { isOn: boolean; onChange: (isOn: boole
       <p id="import-replace-effect">
         {may
           ? 'The file then corrects what is stored for the same sensor and time. Without this, the file adds what is missing. Of two values at one time, a fixed rule keeps one.'
-          : scopeText('Replace', 'admin')}
+          : scopeText('Replace', 'correct')}
       </p>
     </div>
   );
