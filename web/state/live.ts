@@ -30,6 +30,8 @@ export class Live {
   readonly status = signal<StreamStatus>('connecting');
   readonly stats = signal<Omit<StatsEvent, 'health'> | null>(null);
   readonly health = signal<Health>(noHealth(Date.now()));
+  /** counts changes of stored samples, after which charts and tables read them again */
+  readonly historyChanges = signal(0);
   readonly fleet: Fleet;
   readonly #events: Map<string, Signal<number>> = new Map();
   readonly #sensors = createRecentValues();

@@ -1,0 +1,156 @@
+import { useMemo, useState } from 'preact/hooks';
+import { problemWords } from '../../api/request.ts';
+import type { ChartSubject } from '../../feature.ts';
+import type { Zone } from '../../format.ts';
+import { formatDateTime } from '../../format.ts';
+import { useKept, useQuery, useServices } from '../../state/hooks.ts';
+import { scopeText, useMay } from '../../state/session.ts';
+import { useChartMarks } from '../shared/chart-marks.ts';
+import { missingBefore } from '../shared/missing.ts';
+import type { Correction } from './api.ts';
+import { readCorrections } from './api.ts';
+import { CorrectDialog } from './correct-dialog.tsx';
+import { createJobs } from './job.ts';
+import { JobStatus } from './job-status.tsx';
+import { RemoveDialog } from './remove-dialog.tsx';
+import { actText, inEffect, rangeText } from './rules.ts';
+import { CorrectionTable, useDevices } from './table.tsx';
+import '../shared/tables.css';
+import './corrections.css';
+
+/** Marks corrected ranges in charts. On the page of a device or sensor, a panel lists the corrections, and begins new ones. */
+export function useChart({ devices, device, sensor, range }: ChartSubject) {
+  const { preferences } = useServices();
+  const { zone } = preferences.choice.value;
+  const { all, missing, problem } = useCorrections(devices, range);
+  const id = sensor?.sensor_id ?? null;
+  const shown = useMemo(() => all.filter((correction) => concerns(correction, id, range)), [all, id, range]);
+  const marks = useMemo(() => marksOf(shown, all, zone), [shown, all, zone]);
+  const plugins = useChartMarks(marks);
+  if (device === null) return { plugins };
+  const panel = (
+    <Panel
+      {...{ all, shown, missing, device, range }}
+      sensor={id}
+      problem={problem && problemWords(problem).title}
+    />
+  );
+  return { plugins, panel };
+}
+
+/** @param sensor null: all sensors of the device */
+function concerns({ sensor_ids, from, to }: Correction, sensor: string | null, range: ChartSubject['range']) {
+  const isOfSensor = sensor === null || sensor_ids.includes(sensor);
+  return isOfSensor && Date.parse(from) < range.to && Date.parse(to) > range.from;
+}
+
+function marksOf(shown: Correction[], all: Correction[], zone: Zone) {
+  const effective = inEffect(all);
+  return shown
+    .filter(({ id, kind }) => kind !== 'undo' && effective.has(id))
+    .map((correction) => {
+      const range = { from: Date.parse(correction.from), to: Date.parse(correction.to) };
+      const reason = correction.reason ? `: ${correction.reason}` : '';
+      const text = `${actText(correction)}, ${rangeText(range, zone)}${reason}`;
+      return { kind: 'correction' as const, ...range, text, label: text };
+    });
+}
+
+function Panel({
+  all,
+  shown,
+  missing,
+  problem,
+  device,
+  sensor,
+  range,
+}: {
+  all: Correction[];
+  shown: Correction[];
+  missing: number | null;
+  problem: string | null;
+  device: { id: string; name: string };
+  sensor: string | null;
+  range: { from: number; to: number };
+}) {
+  const { preferences } = useServices();
+  const { zone } = preferences.choice.value;
+  const jobs = useKept(createJobs);
+  const may = useMay('correct');
+  const [asked, setAsked] = useState<'correct' | 'remove' | null>(null);
+  const [message, setMessage] = useState('');
+  const devices = useDevices(sensor === null ? shown : null);
+  const isBusy = jobs.state.value !== null && jobs.state.value.state !== 'done';
+  const open = (dialog: 'correct' | 'remove', label: string) => (
+    <button
+      type="button"
+      class="button"
+      aria-haspopup="dialog"
+      disabled={!may || isBusy}
+      title={may ? (isBusy ? 'Another correction has not ended' : undefined) : scopeText(label, 'correct')}
+      onClick={() => setAsked(dialog)}
+    >
+      {label}…
+    </button>
+  );
+  const dialog = { device, sensor: sensor ?? '', range, onClose: () => setAsked(null) };
+  return (
+    <section class="panel below-chart" aria-label="Corrections">
+      <div class="correction-head">
+        <h2>Corrections</h2>
+        <a class="link" href={`/corrections?device=${device.id}`}>
+          Log of {device.name}
+        </a>
+        <span class="correction-buttons">
+          {open('correct', 'Correct values')}
+          {open('remove', 'Remove values')}
+        </span>
+      </div>
+      <JobStatus message={message} />
+      {problem !== null && <p class="correction-note">They cannot be read: {problem}.</p>}
+      {shown.length > 0 && (
+        <CorrectionTable
+          rows={shown}
+          all={all}
+          devices={sensor === null ? devices : null}
+          onUndone={setMessage}
+        />
+      )}
+      {shown.length === 0 && problem === null && <p class="correction-note">None in this range.</p>}
+      {missing !== null && (
+        <p class="correction-note">Those before {formatDateTime(missing, zone)} are only in the log.</p>
+      )}
+      {asked === 'remove' && <RemoveDialog {...dialog} />}
+      {asked === 'correct' && <CorrectDialog {...dialog} />}
+    </section>
+  );
+}
+
+/** Maximum number of corrections that are read for each device. */
+const LIMIT = 200;
+const REFRESH = { refreshMs: 30_000 };
+const NOTHING_READ = { all: [] as Correction[], missing: null };
+
+/** @returns corrections of the devices, newest first; `missing`: time in epoch ms before which some are missing; null: none is missing */
+function useCorrections(devices: readonly string[], { live, from, to }: ChartSubject['range']) {
+  const { client, live: stream } = useServices();
+  const length = live ? `${to - from}` : `${from}`;
+  const { data, problem } = useQuery(
+    `${devices.join(' ')} ${length} ${stream.historyChanges.value}`,
+    async (signal) => {
+      // Samples are corrected after they are measured. The clock of a device may be some time ahead.
+      const query = { limit: LIMIT, from: from - AHEAD_MS };
+      const pages = await Promise.all(
+        devices.map((device) => readCorrections(client, { ...query, device }, signal)),
+      );
+      return {
+        all: pages.flatMap(({ items }) => items),
+        missing: missingBefore(pages, ({ accepted_at }) => accepted_at),
+      };
+    },
+    REFRESH,
+  );
+  return { ...(data ?? NOTHING_READ), problem };
+}
+
+const AHEAD_MS = 86_400_000;
