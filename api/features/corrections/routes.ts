@@ -4,7 +4,7 @@ import { MillraceError } from '../../../common/errors.ts';
 import { formatTime } from '../../../common/times.ts';
 import { uuidText } from '../../../schema/ids.ts';
 import { UNDO_DAYS } from '../../../schema/rules.ts';
-import type { FeatureContext } from '../../feature.ts';
+import type { Core } from '../../feature.ts';
 import type { Operation } from '../../http/contract/operation.ts';
 import {
   abortOnClose,
@@ -32,7 +32,7 @@ import { removeSamples } from './removal.ts';
 import { SCHEMAS } from './schemas.ts';
 import { undoCorrection } from './undo.ts';
 
-export type Deps = FeatureContext & {
+export type Deps = Core & {
   removals: ConcurrencyLimit;
 };
 

@@ -1,7 +1,7 @@
 import { MillraceError } from '../../../common/errors.ts';
 import { uuidBytes } from '../../../schema/ids.ts';
 import { DAY_MS, dayOf, UNDO_DAYS } from '../../../schema/rules.ts';
-import type { FeatureContext } from '../../feature.ts';
+import type { Core } from '../../feature.ts';
 import type { Change } from '../../ingest/corrections.ts';
 import { sensorOf } from '../../ingest/index.ts';
 import type { Sensor } from '../../ingest/registry/cache.ts';
@@ -23,7 +23,7 @@ export async function undoCorrection(
     ingest,
     corrections,
     context: { clock },
-  }: Pick<FeatureContext, 'store' | 'ingest' | 'corrections'> & { context: { clock: () => number } },
+  }: Pick<Core, 'store' | 'ingest' | 'corrections'> & { context: { clock: () => number } },
   correction: Correction,
   { by, reason }: { by: string; reason: string | null },
 ): Promise<Correction> {
@@ -60,7 +60,7 @@ export async function undoCorrection(
 
 /** The hours that have a row of this correction. */
 async function revisedHours(
-  { packed }: FeatureContext['store'],
+  { packed }: Core['store'],
   device: Buffer,
   sensor: Sensor,
   { revision, from, to }: Correction,

@@ -16,9 +16,9 @@ import {
   streamItem,
 } from '../items.ts';
 import { cutRange, fields, readQuery } from '../parameters.ts';
-import type { Route, RouteContext } from '../route.ts';
+import type { Route, RouteCore } from '../route.ts';
 
-type FleetDeps = RouteContext & {
+type FleetDeps = RouteCore & {
   stats: Pick<InstallationStats, 'recent'>;
   unwatchedTime: Pick<UnwatchedTime, 'read'>;
   mqtt: BrokerAddress;
@@ -26,7 +26,7 @@ type FleetDeps = RouteContext & {
   streamedUntil: () => Promise<Array<number | null>>;
 };
 
-export function getFleet({ store, context: { clock } }: RouteContext): RequestHandler {
+export function getFleet({ store, context: { clock } }: RouteCore): RequestHandler {
   const fleet = createFleetCount({ tally: store.fleet.tally, groups: store.groups, clock });
   return async (req, res) => {
     readQuery(req, {});

@@ -9,7 +9,7 @@ import { SCHEMAS } from '../contract/schemas/index.ts';
 import { abortOnClose } from '../long-requests.ts';
 import { cutRange, fields, parseDevice, readQuery } from '../parameters.ts';
 import { answerResult } from '../problems.ts';
-import type { Route, RouteContext } from '../route.ts';
+import type { Route, RouteCore } from '../route.ts';
 import { findMeasured } from './devices.ts';
 
 const SUBMISSION_QUERY = {
@@ -40,7 +40,7 @@ export const MEASUREMENTS_QUERY = {
 
 /** Samples in [from, to), page by page. The cursor holds the instant that the page reached. */
 export const getMeasurements =
-  (deps: RouteContext): RequestHandler =>
+  (deps: RouteCore): RequestHandler =>
   async (req, res) => {
     const {
       reading,
@@ -109,7 +109,7 @@ refused, the problem has the code of that refusal. After \`busy\`, wait for the 
 
 /** @throws `bad_range`, `bad_id`, `not_found`, `unavailable` */
 export async function seriesReader(
-  deps: RouteContext,
+  deps: RouteCore,
   params: Request['params'],
   { points, utc_offset: offset, ...given }: SeriesQuery,
 ) {
@@ -124,7 +124,7 @@ export async function seriesReader(
 }
 
 export const getSeries =
-  (deps: RouteContext): RequestHandler =>
+  (deps: RouteCore): RequestHandler =>
   async (req, res) => {
     const read = await seriesReader(deps, req.params, readQuery(req, SERIES_QUERY));
     const release = deps.http.limits.series.acquire();
@@ -139,14 +139,14 @@ export const getSeries =
 
 /** `POST /measurements?device=`: stores a message as the MQTT listener does, and answers after its commit. */
 export const postSubmission =
-  ({ ingest, context: { config } }: RouteContext): RequestHandler =>
+  ({ ingest, context: { config } }: RouteCore): RequestHandler =>
   async (req, res) => {
     const device = parseDevice(readQuery(req, SUBMISSION_QUERY).device);
     const body = bodyOf(req, res, config.ingest.maxMessageBytes, { compressed: true });
     answerResult(res, await ingest.submit({ device, contentType: req.headers['content-type'], ...body }));
   };
 
-export const routes: Array<Route<RouteContext>> = [
+export const routes: Array<Route<RouteCore>> = [
   {
     method: 'get',
     path: '/api/v1/devices/{device}/sensors/{sensor}/measurements',
