@@ -207,19 +207,21 @@ function createPath(context: Context, deps: Deps, historyMs: number) {
     { registry, statuses, receiptTimes, samples, write: store.write, retry, publish },
   );
   const noteLastSeen = createNoteLastSeen(registry, store.write.lastSeen);
+  const contract = deps.contract ?? topicContract([]);
   const handlerDeps: HandlerDeps = {
     devices: { registry, births, events, statuses, noteLastSeen },
     decoder,
     measurements,
     deadLetters,
     awaitingRegistration: new AwaitingRegistration({ clock }),
+    contract,
     queue: admission.queue,
     database: { session: store.write.session, retry },
     send,
   };
   const topics = new Topics(
     (deps.topics ?? []).map((open) => open(context, handlerDeps)),
-    deps.contract ?? topicContract([]),
+    contract,
   );
   const { measurements: measurementHandler, handlers } = createHandlers(context, handlerDeps, topics.readers);
   const pipeline = new IngestPipeline(context, {

@@ -222,7 +222,7 @@ export const retireDevice: Operation = {
   tag: 'devices',
   scope: 'admin',
   summary: 'Retires a device',
-  description: `Removes the device from all pages, counts and indexes, and revokes its credential. Its samples stay until they expire. If
+  description: `Removes the device from all pages, counts and indexes, and closes its account at the broker. Its samples stay until they expire. If
 the device comes back, it registers again: at once at this process, and within ten minutes at other processes. After 503 the retirement
 may be half done. Repeat it.`,
   answers: { 204: {} },
