@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express';
 import type { Logger } from 'pino';
 import type { Flag } from '../common/flags.ts';
-import type { Periods } from '../common/periods.ts';
+import type { PeriodsOf } from '../common/periods.ts';
 import type { Config } from '../common/settings/config.ts';
 import type { SettingsGroup } from '../common/settings/group.ts';
 import type { Identity } from '../schema/ids.ts';
@@ -11,7 +11,7 @@ import type { OnPacked } from './history/packing/index.ts';
 import type { Contract } from './http/contract/openapi.ts';
 import type { Operation } from './http/contract/operation.ts';
 import { bindRoutes } from './http/index.ts';
-import type { Route, RouteContext } from './http/route.ts';
+import type { Route, RouteCore } from './http/route.ts';
 import type { BoundRoute } from './http/serve.ts';
 import type { Judge, Stream } from './http/stream/index.ts';
 import type { OnCorrected } from './ingest/corrections.ts';
@@ -29,11 +29,12 @@ import type { ClockGuard } from './store/clock-guard.ts';
 import type { Store } from './store/index.ts';
 import type { OpenStamps } from './store/sending/stamps.ts';
 
-/** The parts of the process that a feature may use. */
-export interface FeatureContext extends RouteContext {
+/** The parts of the process that a feature may use. `context`: settings, clock, log and metrics. */
+export interface Core extends RouteCore {
   context: Context & {
     version: string;
-    periods: Periods;
+    /** returns the periods of the feature, in ms, with those that tests replace */
+    periodsOf: PeriodsOf;
     /** parts of the OpenAPI and AsyncAPI documents, of the core and of each feature */
     contracts: Contract[];
   };
@@ -129,7 +130,7 @@ export interface Feature extends Contract {
   announced?: Record<string, (store: Store) => FindAnnounced>;
   /** further formats of answers of the core, by the ids of operations */
   formats?: Record<string, Formats<never>>;
-  create: (core: FeatureContext) => Promise<RunningFeature>;
+  create: (core: Core) => Promise<RunningFeature>;
 }
 
 /** The parts of features that ingest needs. */
@@ -165,15 +166,15 @@ export function defineFeature<D extends object = object>({
   create = () => ({}),
   ...feature
 }: Omit<Feature, 'routes' | 'formats' | 'create'> & {
-  routes?: Array<Route<FeatureContext & D>>;
-  formats?: Record<string, Formats<FeatureContext & D>>;
-  create?: (core: FeatureContext) => Created<D> | Promise<Created<D>>;
+  routes?: Array<Route<Core & D>>;
+  formats?: Record<string, Formats<Core & D>>;
+  create?: (core: Core) => Created<D> | Promise<Created<D>>;
 }): Feature {
   return {
     ...feature,
     async create(core) {
       const { deps: own, ...running } = await create(core);
-      const deps = { ...core, ...own } as FeatureContext & D;
+      const deps = { ...core, ...own } as Core & D;
       return {
         ...running,
         routes: bindRoutes(feature.routes ?? [], deps),

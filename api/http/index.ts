@@ -7,7 +7,7 @@ export { binaryMessage, type Channel, jsonMessage, NAMED } from './contract/chan
 export { componentSchemas, mergeOf, openApiDocument } from './contract/openapi.ts';
 export { json, PAGED, REFUSAL_CODES } from './contract/operation.ts';
 export { BirthSensor, PAYLOADS, words } from './contract/payloads.ts';
-export { AnnotationText, SCHEMAS } from './contract/schemas/index.ts';
+export { LineText, SCHEMAS } from './contract/schemas/index.ts';
 export { Accepted, Refusal } from './contract/schemas/ingest.ts';
 export { LatestItem } from './contract/schemas/latest.ts';
 export { Id, Name, name, pageOf, Time, time, value } from './contract/schemas/shared.ts';

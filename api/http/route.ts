@@ -27,8 +27,8 @@ export interface Route<D = never> {
   handler: (deps: D) => RequestHandler;
 }
 
-/** The parts of the process that every handler gets. A handler of a feature gets the parts of its feature as well. */
-export interface RouteContext {
+/** The parts of the core that every handler gets. A handler of a feature gets all of the core, and the parts of its feature. */
+export interface RouteCore {
   context: Context;
   store: Store;
   reading: Reading;

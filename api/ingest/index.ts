@@ -212,6 +212,7 @@ function createPath(context: Context, deps: Deps, historyMs: number) {
   );
   const noteLastSeen = createNoteLastSeen(registry, store.write.lastSeen);
   const replacing = new ReplacingMessages(context, decoder);
+  const contract = deps.contract ?? topicContract([]);
   const handlerDeps: HandlerDeps = {
     replacing,
     devices: { registry, births, events, statuses, noteLastSeen },
@@ -219,13 +220,14 @@ function createPath(context: Context, deps: Deps, historyMs: number) {
     measurements,
     deadLetters,
     awaitingRegistration: new AwaitingRegistration({ clock }),
+    contract,
     queue: admission.queue,
     database: { session: store.write.session, retry },
     send,
   };
   const topics = new Topics(
     (deps.topics ?? []).map((open) => open(context, handlerDeps)),
-    deps.contract ?? topicContract([]),
+    contract,
   );
   const { measurements: measurementHandler, handlers } = createHandlers(context, handlerDeps, topics.readers);
   const pipeline = new IngestPipeline(context, {

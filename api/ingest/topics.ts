@@ -19,6 +19,8 @@ export interface HandlerDeps {
   replacing: ReplacingMessages;
   /** messages that wait for the birth of their device */
   awaitingRegistration: AwaitingRegistration;
+  /** the topics of the core and of all features, except those of `TopicReader.match` */
+  contract: FurtherTopics;
   /** the order of the messages of a device */
   queue: DeviceQueue;
   /** for the statements of the feature */
@@ -81,6 +83,8 @@ export interface TopicReader {
   match?: (topic: string) => Topic | null;
   subscriptions?: Subscriptions;
   presence?: PresenceMessages | undefined;
+  /** for the sender of a message that nothing reads: how an operator can add its topic */
+  unknownTopicHint?: string;
   /** of device accounts at the embedded broker, in addition to the topics of the contract */
   readRule?: ReadRule;
   /** The connection to the broker broke, or was opened again, so messages may have been missed. */
@@ -92,8 +96,6 @@ export interface TopicReader {
 /** Opens the topics of a feature for a process, or for a command that stores messages. */
 export type OpenTopics = (context: Context, deps: HandlerDeps) => TopicReader;
 
-const NO_TOPIC = () => null;
-
 /** The topics of all features. */
 export class Topics {
   readers;
@@ -104,17 +106,20 @@ export class Topics {
   constructor(readers: TopicReader[], contract: FurtherTopics) {
     this.readers = readers;
     this.contract = contract;
-    const [first = NO_TOPIC, ...others] = readers.flatMap(({ match }) => match ?? []);
-    this.match =
-      others.length === 0
-        ? first
-        : (topic) => {
-            for (const match of [first, ...others]) {
-              const route = match(topic);
-              if (route) return route;
-            }
-            return null;
-          };
+    const matches = readers.flatMap(({ match }) => match ?? []);
+    this.match = (topic) => {
+      if (matches.length === 0 || this.isReserved(topic)) return null;
+      for (const match of matches) {
+        const route = match(topic);
+        if (route) return route;
+      }
+      return null;
+    };
+  }
+
+  /** No feature can add this topic. */
+  isReserved(topic: string): boolean {
+    return this.contract.prefixes.some((prefix) => topic.startsWith(prefix));
   }
 
   get subscriptions(): Subscriptions[] {
@@ -128,6 +133,12 @@ export class Topics {
 
   get readRules(): ReadRule[] {
     return this.readers.flatMap(({ readRule }) => readRule ?? []);
+  }
+
+  /** ends the answer to a message that nothing reads; empty: no feature can add topics */
+  get hint(): string {
+    const hint = this.readers.find(({ unknownTopicHint }) => unknownTopicHint)?.unknownTopicHint;
+    return hint ? `, and nothing else reads it; ${hint}` : '';
   }
 
   interrupt = () => {

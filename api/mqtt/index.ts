@@ -22,7 +22,7 @@ export interface SourceDeps {
   handleMessage: HandleMessage;
   ingest: Pick<Ingest, 'room' | 'progress' | 'isStuck' | 'abort' | 'topics'>;
   accounts: Accounts;
-  periods: Periods;
+  periods: Pick<Periods, 'unsettled' | 'keepAlive'>;
   onFatal: (error: Error) => void;
   /** missing: the embedded broker */
   openSource?: OpenSource | undefined;

@@ -87,7 +87,7 @@ export async function connectStore(options: {
   /** epoch ms */
   clock?: () => number;
 }) {
-  const { cql, retention, onBrokenRule } = options;
+  const { cql, onBrokenRule } = options;
   let isAuthenticated = false;
   const client = await connect(cql, {
     keyspace: cql.keyspace,
@@ -96,22 +96,32 @@ export async function connectStore(options: {
       isAuthenticated = true;
     },
   });
-  let dialect: Dialect;
   try {
-    await checkSchema(client, retention);
-    dialect = await dialectOf(client);
+    const dialect = await readDialect(client, options);
+    return createStore({
+      ...options,
+      client,
+      dialect,
+      // With ScyllaDB a batch has rows of one partition only, so these limits do not apply: see `replicasOf`.
+      batchLimits: dialect === DIALECTS.scylla ? undefined : await readBatchLimits(client),
+      isAuthenticated: () => isAuthenticated,
+    });
   } catch (error) {
     await client.shutdown();
+    throw error;
+  }
+}
+
+async function readDialect(
+  client: Client,
+  { cql, retention }: Pick<Config, 'cql' | 'retention'>,
+): Promise<Dialect> {
+  try {
+    await checkSchema(client, retention);
+    return await dialectOf(client);
+  } catch (error) {
     throw missingPermission(error, cql.username) ?? translate(error, 'read_schema');
   }
-  return createStore({
-    ...options,
-    client,
-    dialect,
-    // With ScyllaDB a batch has rows of one partition only, so these limits do not apply: see `replicasOf`.
-    batchLimits: dialect === DIALECTS.scylla ? undefined : await readBatchLimits(client),
-    isAuthenticated: () => isAuthenticated,
-  });
 }
 
 /** Tests pass the client of a database in memory. */

@@ -71,7 +71,7 @@ const BROKER = {
   MQTT_PORT: integer(0, 65_535).prefault('1883').describe('Port of the embedded broker. 0 is any free port.'),
   MQTT_AUTH: flag()
     .prefault('false')
-    .describe('If true, the embedded broker accepts only devices with credentials, and MQTT_USERNAME.'),
+    .describe('If true, the embedded broker accepts only devices with an account, and MQTT_USERNAME.'),
   MQTT_TLS_CERT: readableFile()
     .optional()
     .describe(

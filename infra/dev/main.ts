@@ -89,7 +89,7 @@ async function start(
   await step('dashboard built', () => dashboard);
   await step('API, MQTT broker and dashboard ready', (onStatus) => startApi({ ...context, onStatus }));
 
-  writeDevAddresses(config, kafka);
+  writeDevAddresses(config, kafka ? { STREAM_KAFKA: kafka } : {});
   print(
     welcome(config, {
       root,

@@ -14,6 +14,21 @@ import { createAlarmTables } from './store/index.ts';
 
 const { Alarm, AlarmMessage } = SCHEMAS;
 
+/**
+ * - `alarmRules`: interval of the check for changed rules
+ * - `absence`: interval of the check for sensors that are absent
+ * - `alarmRecheck`: first pause before an open alarm is evaluated again; each later pause is twice as long
+ * - `alarmRecovery`: interval in which evaluation stores its progress, and looks for processes that died
+ * - `alarmDeliveries`: interval of the check for deliveries to repeat
+ */
+const PERIODS_MS = {
+  alarmRules: 2000,
+  absence: 250,
+  alarmRecheck: 1000,
+  alarmRecovery: 5000,
+  alarmDeliveries: 2000,
+};
+
 export const alarmsFeature = defineFeature({
   name: 'alarms',
   settings: [ALARM_SETTINGS],
@@ -45,8 +60,9 @@ export const alarmsFeature = defineFeature({
       health: { clockGuard, watches, unwatchedTime },
       ingest,
       publishing: { live, stream },
-      context: { periods },
+      context: { periodsOf },
     } = core;
+    const periods = periodsOf(PERIODS_MS);
     const tables = createAlarmTables(store.session);
     const channel = live.channel(CHANNEL, readAlarm);
     channel.subscribe((message) => stream.sendEvent('alarm', message));

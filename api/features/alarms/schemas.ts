@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AnnotationText, Id, Name, name, pageOf, Time, time, value } from '../../http/index.ts';
+import { Id, LineText, Name, name, pageOf, Time, time, value } from '../../http/index.ts';
 import { CONDITION_KINDS, RuleDefinition, SEVERITIES, WantedRule } from './rules/rule.ts';
 
 const AlarmRule = RuleDefinition.extend({
@@ -133,7 +133,7 @@ const Acknowledgement = z
       .max(128)
       .optional()
       .meta({ description: 'Who acknowledges. Default: the kind of the caller.' }),
-    comment: AnnotationText.optional(),
+    comment: LineText.optional(),
   })
   .meta({ examples: [{ by: 'Ada', comment: 'The door was open' }] });
 

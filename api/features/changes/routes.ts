@@ -3,7 +3,7 @@ import type { RequestHandler } from 'express';
 import { z } from 'zod';
 import { MillraceError } from '../../../common/errors.ts';
 import { DAY_MS, LATE_DAY_DAYS } from '../../../schema/rules.ts';
-import type { FeatureContext } from '../../feature.ts';
+import type { Core } from '../../feature.ts';
 import type { Operation } from '../../http/contract/operation.ts';
 import { abortOnClose, digits, fields, parseTimeParameter, readQuery } from '../../http/index.ts';
 import type { ConcurrencyLimit } from '../../http/long-requests.ts';
@@ -13,7 +13,7 @@ import { createWrite } from '../shared/files/index.ts';
 import { Changes, CommitHorizon, type Position } from './changes.ts';
 import { createCommitMarkStore } from './commit-marks.ts';
 
-type Deps = FeatureContext & { changeReaders: ConcurrencyLimit };
+type Deps = Core & { changeReaders: ConcurrencyLimit };
 
 /** In s, until the first change. Proxies close a silent connection after a minute. */
 const MAX_WAIT_S = 20;

@@ -1,6 +1,6 @@
 import { formatTime } from '../../../common/times.ts';
 import { uuidText } from '../../../schema/ids.ts';
-import type { FeatureContext } from '../../feature.ts';
+import type { Core } from '../../feature.ts';
 import { type Channel, jsonMessage } from '../../http/index.ts';
 import type { FindAnnounced } from '../../ingest/outbox.ts';
 import type { Correction } from '../../store/corrections.ts';
@@ -59,7 +59,7 @@ export const createFind =
   };
 
 /** Reports each correction to live readers, and to the feature that streams announcements. */
-export function createEvents({ publishing: { live, stream }, ingest: { outbox } }: FeatureContext) {
+export function createEvents({ publishing: { live, stream }, ingest: { outbox } }: Core) {
   const channel = live.channel(CHANNEL, readCorrection);
   channel.subscribe((message) => stream.sendEvent(KIND, message));
 

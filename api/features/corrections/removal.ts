@@ -2,7 +2,7 @@ import { forEachConcurrently } from '../../../common/concurrency.ts';
 import { type Identity, uuidBytes } from '../../../schema/ids.ts';
 import type { Span } from '../../../schema/packed/series.ts';
 import { dayOf, HOUR_MS } from '../../../schema/rules.ts';
-import type { FeatureContext } from '../../feature.ts';
+import type { Core } from '../../feature.ts';
 import type { Hour, Range, Sensor } from '../../history/reading/hours.ts';
 import { LONGEST_MS, storedRange } from '../../history/reading/index.ts';
 import type { Act, Change } from '../../ingest/corrections.ts';
@@ -13,7 +13,7 @@ import type { selectSensors } from '../shared/selection/index.ts';
 
 type Selected = Awaited<ReturnType<typeof selectSensors>>;
 
-type Deps = Pick<FeatureContext, 'reading' | 'ingest' | 'corrections'>;
+type Deps = Pick<Core, 'reading' | 'ingest' | 'corrections'>;
 
 interface Removal extends Act {
   range: Range;
@@ -97,7 +97,7 @@ interface Removed {
  * @throws the reason with which `signal` was aborted
  */
 async function findRemoved(
-  { reading }: Pick<FeatureContext, 'reading'>,
+  { reading }: Pick<Core, 'reading'>,
   sensor: Sensor,
   range: Range,
   signal: AbortSignal,

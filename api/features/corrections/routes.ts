@@ -2,7 +2,7 @@ import type { RequestHandler } from 'express';
 import { z } from 'zod';
 import { MillraceError } from '../../../common/errors.ts';
 import { UNDO_DAYS } from '../../../schema/rules.ts';
-import type { FeatureContext } from '../../feature.ts';
+import type { Core } from '../../feature.ts';
 import type { Operation } from '../../http/contract/operation.ts';
 import {
   abortOnClose,
@@ -28,7 +28,7 @@ import { removeSamples } from './removal.ts';
 import { SCHEMAS } from './schemas.ts';
 import { undoCorrection } from './undo.ts';
 
-export type Deps = FeatureContext & {
+export type Deps = Core & {
   removals: ConcurrencyLimit;
 };
 

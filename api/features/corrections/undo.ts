@@ -2,7 +2,7 @@ import { forEachConcurrently } from '../../../common/concurrency.ts';
 import { MillraceError } from '../../../common/errors.ts';
 import { uuidBytes } from '../../../schema/ids.ts';
 import { DAY_MS, dayOf, PURGE_DAYS, UNDO_DAYS } from '../../../schema/rules.ts';
-import type { FeatureContext } from '../../feature.ts';
+import type { Core } from '../../feature.ts';
 import type { Act, Change } from '../../ingest/corrections.ts';
 import type { RevisedHour } from '../../ingest/revisions.ts';
 import type { Correction } from '../../store/corrections.ts';
@@ -20,7 +20,7 @@ const DAYS_AT_ONCE = 16;
  * @throws `too_late`: it is too old, or its device is gone; `busy`: it still runs
  */
 export async function undoCorrection(
-  { store, ingest, corrections }: Pick<FeatureContext, 'store' | 'ingest' | 'corrections'>,
+  { store, ingest, corrections }: Pick<Core, 'store' | 'ingest' | 'corrections'>,
   correction: Correction,
   act: Act,
 ): Promise<Correction> {
@@ -55,7 +55,7 @@ const tooLate = () => new MillraceError('too_late', `A correction can be undone 
 
 /** The hours that have a row of this correction. */
 async function revisedHours(
-  { packed }: FeatureContext['store'],
+  { packed }: Core['store'],
   device: Buffer,
   sensor: Buffer,
   { revision, from, to }: Correction,

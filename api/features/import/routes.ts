@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { charsetOf } from '../../../common/encodings.ts';
 import { MillraceError } from '../../../common/errors.ts';
 import { formatTime } from '../../../common/times.ts';
-import type { FeatureContext } from '../../feature.ts';
+import type { Core } from '../../feature.ts';
 import type { Operation } from '../../http/contract/operation.ts';
 import {
   abortOnClose,
@@ -36,7 +36,7 @@ import { SCHEMAS } from './schemas.ts';
 import { IMPORT_SETTINGS } from './settings.ts';
 import { chunksOf, withUpload } from './uploads.ts';
 
-type Deps = FeatureContext & {
+type Deps = Core & {
   destination: Destination;
   imports: ConcurrencyLimit;
   importedSamples: ReturnType<Metrics['declare']['counter']>;

@@ -83,7 +83,7 @@ const NO_COMMITS = { openStamps: undefined };
 // npm run stream: creates the topics, shows the progress and replays records of streaming out, with the settings of npm start.
 await runCommand(async () => {
   const { command, flags } = parseGroup(GROUP, process.argv.slice(2));
-  const config = readCommandSettings('database');
+  const config = readCommandSettings('database', { further: ['STREAM_KAFKA'] });
   if (!config.of(KAFKA_SETTINGS).kafka) {
     throw new MillraceError(
       'usage',

@@ -1,7 +1,7 @@
 import type { Request, RequestHandler } from 'express';
 import { z } from 'zod';
 import { MillraceError, refusalText } from '../../../common/errors.ts';
-import type { FeatureContext } from '../../feature.ts';
+import type { Core } from '../../feature.ts';
 import type { Operation } from '../../http/contract/operation.ts';
 import { actOf, bodyOf, json, readQuery, requireScope } from '../../http/index.ts';
 import type { Route } from '../../http/route.ts';
@@ -9,7 +9,7 @@ import type { LineDecoder, Precision } from './decoder.ts';
 import { SCHEMAS } from './schemas.ts';
 import { type LineResult, storeLines } from './storing.ts';
 
-type Deps = FeatureContext & { decoder: LineDecoder; countLines: (result: LineResult) => void };
+type Deps = Core & { decoder: LineDecoder; countLines: (result: LineResult) => void };
 
 /** Refused lines that an answer lists with a reason. Further ones are listed only by their numbers. */
 const MAX_REASONS = 100;

@@ -12,7 +12,7 @@ import { SCHEMAS } from '../contract/schemas/index.ts';
 import { abortOnClose } from '../long-requests.ts';
 import { cutRange, fields, parseDevice, readQuery } from '../parameters.ts';
 import { answerResult } from '../problems.ts';
-import type { Route, RouteContext } from '../route.ts';
+import type { Route, RouteCore } from '../route.ts';
 import { findMeasured } from './devices.ts';
 
 const SUBMISSION_QUERY = {
@@ -47,7 +47,7 @@ export const MEASUREMENTS_QUERY = {
 
 /** Samples in [from, to), page by page. The cursor holds the instant that the page reached. */
 export const getMeasurements =
-  (deps: RouteContext): RequestHandler =>
+  (deps: RouteCore): RequestHandler =>
   async (req, res) => {
     const {
       reading,
@@ -116,7 +116,7 @@ refused, the problem has the code of that refusal. After \`busy\`, wait for the 
 
 /** @throws `bad_range`, `bad_id`, `not_found`, `unavailable` */
 export async function seriesReader(
-  deps: RouteContext,
+  deps: RouteCore,
   params: Request['params'],
   { points, utc_offset: offset, ...given }: SeriesQuery,
 ) {
@@ -131,7 +131,7 @@ export async function seriesReader(
 }
 
 export const getSeries =
-  (deps: RouteContext): RequestHandler =>
+  (deps: RouteCore): RequestHandler =>
   async (req, res) => {
     const read = await seriesReader(deps, req.params, readQuery(req, SERIES_QUERY));
     const release = deps.http.limits.series.acquire();
@@ -146,7 +146,7 @@ export const getSeries =
 
 /** `POST /measurements?device=`: stores a message as the MQTT listener does, and answers after its commit. */
 export const postSubmission =
-  (deps: RouteContext): RequestHandler =>
+  (deps: RouteCore): RequestHandler =>
   async (req, res) => {
     const { device: name, replace } = readQuery(req, SUBMISSION_QUERY);
     if (replace === 'true') {
@@ -161,7 +161,7 @@ export const postSubmission =
 
 /** The values of the body replace what is stored for their times. `name`: of the device */
 export async function replaceSubmission(
-  { ingest, corrections, context: { config, logger } }: RouteContext,
+  { ingest, corrections, context: { config, logger } }: RouteCore,
   { req, res }: { req: Request; res: Response },
   { name, reason }: { name: string; reason: string | null },
 ) {
@@ -177,7 +177,7 @@ export async function replaceSubmission(
   answerResult(res, resultOf(batch));
 }
 
-export const routes: Array<Route<RouteContext>> = [
+export const routes: Array<Route<RouteCore>> = [
   {
     method: 'get',
     path: '/api/v1/devices/{device}/sensors/{sensor}/measurements',

@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { findDevAddresses, readCommandSettings, writeDevAddresses } from '../../../common/dev-addresses.ts';
-import { readSettings } from '../../../common/settings/index.ts';
+import { defineSettings, readSettings } from '../../../common/settings/index.ts';
+import { text } from '../../../common/settings/value-types.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -96,4 +97,20 @@ test.each([
   writeFileSync(path(), text);
   expect(findDevAddresses(folder)).toBeNull();
   expect(read('database')).toEqual(DEFAULTS);
+});
+
+test('Address file of npm run dev: it has the setting of a feature: only a command that wants it takes it', () => {
+  writeDevAddresses(readSettings({ ...PORTS, DATA_DIR: folder }, { envFile: envFile() }), {
+    A_SERVER: '127.0.0.1:1',
+  });
+  const group = defineSettings({
+    title: 'A',
+    shape: { A_SERVER: text().optional() },
+    arrange: (values) => values,
+  });
+  const options = { environment: { DATA_DIR: folder }, envFile: envFile(), print: () => {} };
+  const serverOf = (further: string[]) =>
+    readCommandSettings('database', { ...options, further }).of(group).A_SERVER;
+  expect(serverOf(['A_SERVER'])).toBe('127.0.0.1:1');
+  expect(serverOf([])).toBeUndefined();
 });

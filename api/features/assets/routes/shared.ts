@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express';
 import type { z } from 'zod';
 import { MillraceError } from '../../../../common/errors.ts';
-import type { FeatureContext } from '../../../feature.ts';
+import type { Core } from '../../../feature.ts';
 import { fields, rangeAt, readJsonText, timeOf } from '../../../http/index.ts';
 import type { TimeParameter } from '../../../http/parameters.ts';
 import {
@@ -13,7 +13,7 @@ import {
   noSuchAsset,
 } from '../tree/index.ts';
 
-export type Deps = FeatureContext & { tree: AssetTree; log: AssetLog; edits: AssetEdits };
+export type Deps = Core & { tree: AssetTree; log: AssetLog; edits: AssetEdits };
 
 export const at = fields.asof.meta({
   ...fields.asof.meta(),
