@@ -1,6 +1,7 @@
 import { MillraceError, messageOf } from '../common/errors.ts';
 import type { Identity } from '../schema/ids.ts';
 import type { Accounts } from './access/accounts.ts';
+import type { Access } from './access/http/index.ts';
 import type { Feature, FeatureContext, RunningFeature } from './feature.ts';
 import type { Packing } from './history/packing/index.ts';
 import type { BoundRoute } from './http/serve.ts';
@@ -33,20 +34,23 @@ export class RunningFeatures {
     events,
     stream,
     accounts,
+    access,
     packing,
   }: {
     events: IngestEvents;
     stream: Stream;
     accounts: Accounts;
+    access: Pick<Access, 'bind'>;
     /** null: this process does not pack */
     packing: Pick<Packing, 'onPacked'> | null;
   }) {
-    for (const { onCommitted, onRegistered, onPacked, judge, signIn } of this.#running) {
+    for (const { onCommitted, onRegistered, onPacked, judge, signIn, boundTokens } of this.#running) {
       if (onCommitted) events.on('committed', onCommitted);
       if (onRegistered) events.on('registered', onRegistered);
       if (onPacked) packing?.onPacked(onPacked);
       if (judge) stream.judgeBy(judge);
       if (signIn) accounts.signInDevicesBy(signIn);
+      if (boundTokens) access.bind(boundTokens);
     }
   }
 

@@ -94,7 +94,7 @@ export async function startSystem(options: SystemOptions) {
     await store.close();
     throw error;
   });
-  features.listen({ events, stream, accounts, packing });
+  features.listen({ events, stream, accounts, access: guards.access, packing });
   const mqttPort = () => source?.mqttPort ?? 0;
   const served = { features, retire, stats, stream, unwatchedTime, mqttPort };
   const http = createHttp(core, { ...served, contracts: CONTRACTS, tls: tls.http });

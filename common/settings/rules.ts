@@ -35,14 +35,15 @@ function passwordsInTheClear({ cql, mqtt, tlsElsewhere }: CoreConfig): Rule[] {
   ];
 }
 
+const inTwo = (one: string, other: string) =>
+  `${one} must not hold a token that is in ${other}: each token has one scope`;
+
 /** A token has one scope: a client with a read token must only be able to read. */
 function sharedTokens({ apiToken = '', readTokens, ingestTokens }: CoreConfig['http']): Rule[] {
-  const message = (one: string, other: string) =>
-    `${one} must not hold a token that is in ${other}: each token has one scope`;
   return [
-    [readTokens.includes(apiToken), message('READ_TOKENS', 'API_TOKEN')],
-    [ingestTokens.includes(apiToken), message('INGEST_TOKENS', 'API_TOKEN')],
-    [ingestTokens.some((token) => readTokens.includes(token)), message('INGEST_TOKENS', 'READ_TOKENS')],
+    [readTokens.includes(apiToken), inTwo('READ_TOKENS', 'API_TOKEN')],
+    [ingestTokens.includes(apiToken), inTwo('INGEST_TOKENS', 'API_TOKEN')],
+    [ingestTokens.some((token) => readTokens.includes(token)), inTwo('INGEST_TOKENS', 'READ_TOKENS')],
   ];
 }
 
@@ -51,15 +52,26 @@ const isShort = (secret?: string) => secret !== undefined && secret.length < LEA
 const guessable = (name: string, where: string): string =>
   `${name} must have ${LEAST_SECRET} characters or more when ${where}, or it can be guessed: openssl rand -base64 32 makes one`;
 
-function shortTokens({ host, trustProxy, apiToken, readTokens, ingestTokens }: CoreConfig['http']): Rule[] {
+/** `tokens` by the name of their setting */
+function shortTokens({ host, trustProxy }: CoreConfig['http'], tokens: Record<string, string[]>): Rule[] {
   if (isLoopback(host) && trustProxy === 0) return [];
   const where = 'HTTP_HOST is beyond loopback or TRUST_PROXY is set';
-  return [
-    [isShort(apiToken), guessable('API_TOKEN', where)],
-    [readTokens.some(isShort), guessable('Each of READ_TOKENS', where)],
-    [ingestTokens.some(isShort), guessable('Each of INGEST_TOKENS', where)],
-  ];
+  return Object.entries(tokens).map(([name, list]) => [list.some(isShort), guessable(name, where)]);
 }
+
+/** Of a setting with tokens that are bound to a part of the installation. */
+export const boundTokenRules = (
+  name: string,
+  tokens: string[],
+  { http }: Pick<CoreConfig, 'http'>,
+): Rule[] => [
+  [tokens.length > 0 && !http.apiToken, `API_TOKEN must be set when ${name} is set`],
+  ...shortTokens(http, { [`Each of ${name}`]: tokens }),
+  [new Set(tokens).size < tokens.length, `${name} must not hold a token twice`],
+  [tokens.includes(http.apiToken ?? ''), inTwo(name, 'API_TOKEN')],
+  [tokens.some((token) => http.readTokens.includes(token)), inTwo(name, 'READ_TOKENS')],
+  [tokens.some((token) => http.ingestTokens.includes(token)), inTwo(name, 'INGEST_TOKENS')],
+];
 
 export const brokenOf = (rules: Rule[]): string[] =>
   rules.filter(([broken]) => broken).map(([, message]) => message);
@@ -88,7 +100,11 @@ export function brokenRules(config: CoreConfig): string[] {
       !isLoopback(http.host) && !http.apiToken && role !== 'ingest',
       'API_TOKEN must be set when HTTP_HOST is beyond loopback',
     ],
-    ...shortTokens(http),
+    ...shortTokens(http, {
+      API_TOKEN: http.apiToken ? [http.apiToken] : [],
+      'Each of READ_TOKENS': http.readTokens,
+      'Each of INGEST_TOKENS': http.ingestTokens,
+    }),
     ...sharedTokens(http),
     ...passwordsInTheClear(config),
     [
