@@ -54,7 +54,7 @@ test('Features: one listens to packed hours: the packer of the process gets its 
   const onPacked = async () => {};
   const features = await start({}, { onPacked });
   const listeners: unknown[] = [];
-  const parts = { events: {}, stream: {}, accounts: {}, access: {} } as never as Parameters<typeof features.listen>[0];
+  const parts = { events: {}, stream: {}, accounts: {} } as never as Parameters<typeof features.listen>[0];
   features.listen({ ...parts, packing: { onPacked: (listener) => void listeners.push(listener) } });
   expect(listeners).toEqual([onPacked]);
   // A process with the role `http` does not pack.

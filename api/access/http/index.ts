@@ -22,7 +22,7 @@ export interface Caller {
   reaches?: BoundToken['reaches'] | undefined;
 }
 
-/** What a request touches, as far as its address says it. Empty: the whole installation. @throws `bad_id` */
+/** Reads from the address what a request touches. Empty: the whole installation. @throws `bad_id` */
 export type TargetsOf = (req: Request) => Target[];
 
 const ANYBODY: Caller = { by: 'anybody', scopes: SCOPES, endsAt: null };

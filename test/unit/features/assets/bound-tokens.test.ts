@@ -107,7 +107,7 @@ const BODIES: Record<string, (names?: Names) => object> = {
 const CASES: Array<[string, Names, boolean]> = [
   ['inside', { device: 'inside', sensor: 'flow', asset: 'a/b/line' }, true],
   ['outside', { device: 'outside', sensor: 'flow', asset: 'a/bc/line' }, false],
-  ['beside, with the same beginning', { device: 'outside', sensor: 'flow', asset: 'a/bc' }, false],
+  ['in a sibling whose path begins alike', { device: 'outside', sensor: 'flow', asset: 'a/bc' }, false],
   ['above', { device: 'split', sensor: 'far', asset: 'a' }, false],
   ['missing', { device: 'nobody', sensor: 'flow', asset: 'a/b/nothing' }, false],
 ];
@@ -276,14 +276,14 @@ describe('Bound token', () => {
     await use({ isReal: true });
     const edit = (method: string, path: string, body?: object) =>
       statusOf(method, `/api/v1/${path}`, token('admin'), body);
-    const line = 'assets/a%2Fb%2Fline';
+    const line = `assets/${encodeURIComponent('a/b/line')}`;
     for (const [path, body] of [
       [`${line}/parent`, { parent: 'a/bc' }],
       [`${line}/parent`, { parent: 'a' }],
       [`${line}/parent`, { parent: null }],
       [`${line}/parent`, { parent: 'a/nothing' }],
       [`${line}/parent`, { parent: 'a/b', since: 0 }],
-      ['assets/a%2Fbc%2Fline/parent', { parent: 'a/b' }],
+      [`assets/${encodeURIComponent('a/bc/line')}/parent`, { parent: 'a/b' }],
       ['devices/inside/assets', { asset: 'a/bc' }],
       ['devices/inside/assets', { asset: 'a/b', since: 0 }],
       ['devices/outside/assets', { asset: 'a/b' }],
@@ -303,7 +303,7 @@ describe('Bound token', () => {
     expect(await edit('delete', 'devices/inside/assets')).toBe(204);
     expect(await edit('delete', 'devices/inside/assets')).toBe(403);
     expect(await edit('patch', 'assets/a%2Fb', { name: 'renamed' })).toBe(200);
-    expect(await edit('patch', 'assets/a%2Frenamed', { name: 'b' })).toBe(403);
+    expect(await edit('patch', `assets/${encodeURIComponent('a/renamed')}`, { name: 'b' })).toBe(403);
   });
 
   test('Bound token: sign-in at the dashboard: 403, and no cookie', async () => {
