@@ -7,6 +7,7 @@ import type { SettingsGroup } from '../common/settings/group.ts';
 import type { Identity } from '../schema/ids.ts';
 import type { FurtherTopics } from '../schema/topics.ts';
 import type { SignInDevice } from './access/accounts.ts';
+import type { BoundToken } from './access/http/index.ts';
 import type { OnPacked } from './history/packing/index.ts';
 import type { Contract } from './http/contract/openapi.ts';
 import type { Operation } from './http/contract/operation.ts';
@@ -82,6 +83,8 @@ export interface RunningFeature {
   onCorrected?: OnCorrected;
   /** Signs devices in at the embedded broker. One feature at most. */
   signIn?: SignInDevice;
+  /** tokens that reach a part of the installation */
+  boundTokens?: BoundToken[];
   /** Is called before a device retires, and must succeed. True: the feature knew the device. */
   onRetiring?: (identity: Identity) => Promise<boolean>;
   /** `device`: as it was registered; null: it was not. The retirement waits for this call. If it fails, a second retirement repeats it. */

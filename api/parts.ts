@@ -99,7 +99,7 @@ export async function createParts(
   const core = { context: shared, store, reading, ingest, corrections, publishing, health, http: guards };
   const retire = createRetire({ ingest, live, features });
   await features.create(FEATURES, core);
-  features.listen({ events, stream, accounts, packing, corrections });
+  features.listen({ events, stream, accounts, access: guards.access, packing, corrections });
   const mqttPort = () => source?.mqttPort ?? 0;
   const served = { features, retire, stats, stream, unwatchedTime, mqttPort, periods };
   const http = createHttp(core, { ...served, contracts: CONTRACTS, tls: tls.http });

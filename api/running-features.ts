@@ -2,6 +2,7 @@ import { MillraceError, messageOf } from '../common/errors.ts';
 import { LogThrottle } from '../common/log-throttle.ts';
 import type { Identity } from '../schema/ids.ts';
 import type { Accounts } from './access/accounts.ts';
+import type { Access } from './access/http/index.ts';
 import { withTimeLimit } from './background/index.ts';
 import type { Core, Feature, RunningFeature } from './feature.ts';
 import type { Packing } from './history/packing/index.ts';
@@ -53,18 +54,20 @@ export class RunningFeatures {
     events,
     stream,
     accounts,
+    access,
     packing,
     corrections,
   }: {
     events: IngestEvents;
     stream: Stream;
     accounts: Accounts;
+    access: Pick<Access, 'bind'>;
     /** null: this process does not pack */
     packing: Pick<Packing, 'onPacked'> | null;
     corrections: Corrections;
   }) {
     for (const { name, feature } of this.#running) {
-      const { onCommitted, onRegistered, onPacked, onCorrected, judge, signIn } = feature;
+      const { onCommitted, onRegistered, onPacked, onCorrected, judge, signIn, boundTokens } = feature;
       if (onCommitted) events.on('committed', this.#guarded(name, onCommitted));
       if (onRegistered) events.on('registered', this.#guarded(name, onRegistered));
       if (onPacked) packing?.onPacked(onPacked);
@@ -75,6 +78,7 @@ export class RunningFeatures {
           onChange: (listener) => judge.onChange(listener),
         });
       if (signIn) accounts.signInDevicesBy(signIn);
+      if (boundTokens) access.bind(boundTokens);
     }
   }
 

@@ -1,5 +1,5 @@
 /** HTTP: the routes, streams and files through which clients reach the other folders of `api/`, and what routes of features need. */
-export { requireScope } from '../access/http/index.ts';
+export { requireReach, requireScope } from '../access/http/index.ts';
 export { actOf, audit } from './audit.ts';
 export { bodyOf, closeUnread, codingOf, readJsonText } from './body.ts';
 export { flushCompressed } from './compression.ts';
@@ -41,3 +41,4 @@ export { MEASUREMENTS_QUERY, replaceSubmission, SERIES_QUERY, seriesReader } fro
 export { bindRoutes } from './serve.ts';
 export { createStream } from './stream/index.ts';
 export { keyOf } from './stream/latest-cache.ts';
+export { pathTargets, queryTargets } from './targets.ts';

@@ -87,6 +87,7 @@ export interface Config extends CoreConfig {
 export const secretsOf = (settings: Record<string, Setting>, values: Record<string, unknown>): string[] =>
   Object.entries(values)
     .flatMap(([name, value]) => (settings[name]?.secret ? [value].flat() : []))
+    .map((value) => (typeof value === 'object' && value !== null && 'token' in value ? value.token : value))
     .filter((value) => typeof value === 'string')
     .filter(Boolean);
 

@@ -35,22 +35,20 @@ function passwordsInTheClear({ cql, mqtt, tlsElsewhere }: CoreConfig): Rule[] {
   ];
 }
 
+const inTwo = (one: string, other: string) =>
+  `${one} must not hold a token that is in ${other}: each token has one scope`;
+
 /** A token has one scope: a client with a read token must only be able to read. */
 function sharedTokens(http: CoreConfig['http']): Rule[] {
-  const settings = Object.entries({ API_TOKEN: http.apiToken ? [http.apiToken] : [], ...tokenLists(http) });
-  return settings.flatMap(([name, tokens], index) =>
-    settings
-      .slice(0, index)
-      .map(
-        ([other, others]): Rule => [
-          tokens.some((token) => others.includes(token)),
-          `${name} must not hold a token that is in ${other}: each token has one scope`,
-        ],
-      ),
-  );
+  const lists = Object.entries(tokenLists(http));
+  return lists.flatMap(([name, tokens], index) => sharedWith(name, tokens, lists.slice(0, index)));
 }
 
-const tokenLists = ({ readTokens, ingestTokens, correctTokens }: CoreConfig['http']) => ({
+const sharedWith = (name: string, tokens: string[], lists: Array<[string, string[]]>): Rule[] =>
+  lists.map(([other, others]) => [tokens.some((token) => others.includes(token)), inTwo(name, other)]);
+
+const tokenLists = ({ apiToken, readTokens, ingestTokens, correctTokens }: CoreConfig['http']) => ({
+  API_TOKEN: apiToken ? [apiToken] : [],
   READ_TOKENS: readTokens,
   INGEST_TOKENS: ingestTokens,
   CORRECT_TOKENS: correctTokens,
@@ -61,17 +59,24 @@ const isShort = (secret?: string) => secret !== undefined && secret.length < LEA
 const guessable = (name: string, where: string): string =>
   `${name} must have ${LEAST_SECRET} characters or more when ${where}, or it can be guessed: openssl rand -base64 32 makes one`;
 
-function shortTokens(http: CoreConfig['http']): Rule[] {
-  const { host, trustProxy, apiToken } = http;
+/** `tokens` by the name of their setting */
+function shortTokens({ host, trustProxy }: CoreConfig['http'], tokens: Record<string, string[]>): Rule[] {
   if (isLoopback(host) && trustProxy === 0) return [];
   const where = 'HTTP_HOST is beyond loopback or TRUST_PROXY is set';
-  return [
-    [isShort(apiToken), guessable('API_TOKEN', where)],
-    ...Object.entries(tokenLists(http)).map(
-      ([name, tokens]): Rule => [tokens.some(isShort), guessable(`Each of ${name}`, where)],
-    ),
-  ];
+  return Object.entries(tokens).map(([name, list]) => [list.some(isShort), guessable(name, where)]);
 }
+
+/** Of a setting with tokens that are bound to a part of the installation. */
+export const boundTokenRules = (
+  name: string,
+  tokens: string[],
+  { http }: Pick<CoreConfig, 'http'>,
+): Rule[] => [
+  [tokens.length > 0 && !http.apiToken, `API_TOKEN must be set when ${name} is set`],
+  ...shortTokens(http, { [`Each of ${name}`]: tokens }),
+  [new Set(tokens).size < tokens.length, `${name} must not hold a token twice`],
+  ...sharedWith(name, tokens, Object.entries(tokenLists(http))),
+];
 
 export const brokenOf = (rules: Rule[]): string[] =>
   rules.filter(([broken]) => broken).map(([, message]) => message);
@@ -100,7 +105,12 @@ export function brokenRules(config: CoreConfig): string[] {
       !isLoopback(http.host) && !http.apiToken && role !== 'ingest',
       'API_TOKEN must be set when HTTP_HOST is beyond loopback',
     ],
-    ...shortTokens(http),
+    ...shortTokens(http, {
+      API_TOKEN: http.apiToken ? [http.apiToken] : [],
+      'Each of READ_TOKENS': http.readTokens,
+      'Each of INGEST_TOKENS': http.ingestTokens,
+      'Each of CORRECT_TOKENS': http.correctTokens,
+    }),
     ...sharedTokens(http),
     ...passwordsInTheClear(config),
     [

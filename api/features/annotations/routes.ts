@@ -12,8 +12,10 @@ import {
   json,
   PAGED,
   parseDevice,
+  queryTargets,
   readJsonText,
   readQuery,
+  requireReach,
 } from '../../http/index.ts';
 import type { Route } from '../../http/route.ts';
 import { parseTimeId } from '../../store/index.ts';
@@ -63,6 +65,7 @@ export const postAnnotation =
     readQuery(req, {});
     const { text, ts, device: ref } = readWanted(await readJsonText(req, res, MAX_BYTES));
     const bytes = deviceBytes(ref);
+    await requireReach(res, bytes ? [{ device: uuidText(bytes) }] : []);
     const now = clock();
     const at = ts === undefined ? now : instantOf(ts);
     if (at < now - config.retention.historyDays * DAY_MS) throw new MillraceError('too_old');
@@ -114,6 +117,7 @@ export const listAnnotations: Operation = {
   id: 'listAnnotations',
   tag: 'annotations',
   scope: 'read',
+  targets: queryTargets,
   summary: 'The annotations of a device or of the installation, newest first, page by page',
   description:
     'Without `device` those of the whole installation. They are kept for `HISTORY_DAYS` after they were stored.',
@@ -126,6 +130,7 @@ export const storeAnnotation: Operation = {
   id: 'storeAnnotation',
   tag: 'annotations',
   scope: 'admin',
+  targets: 'body',
   summary: 'Stores a text about an instant',
   description:
     'The text is about the device, or without `device` about the whole installation. The device need not be registered. The instant is now by default.',
@@ -148,6 +153,7 @@ export const removeAnnotation: Operation = {
   id: 'removeAnnotation',
   tag: 'annotations',
   scope: 'admin',
+  targets: queryTargets,
   summary: 'Removes an annotation',
   description: 'Name the device of the annotation, as for its list.',
   query: ONE,

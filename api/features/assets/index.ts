@@ -1,6 +1,7 @@
 /** A tree of sites, lines and machines over devices and sensors, which knows its past. */
 import { defineFeature } from '../../feature.ts';
 import type { Route } from '../../http/route.ts';
+import { ASSET_SETTINGS, createBoundTokens } from './bound-tokens.ts';
 import { createRollUps, SERIES_SCHEMAS, type SeriesRouteDeps, seriesRoute } from './roll-ups/index.ts';
 import { type Deps, routes, SCHEMAS } from './routes/index.ts';
 import { createTree } from './tree/index.ts';
@@ -9,6 +10,7 @@ const ALL_ROUTES: Array<Route<Deps & SeriesRouteDeps>> = [...routes, seriesRoute
 
 export const assetsFeature = defineFeature({
   name: 'assets',
+  settings: [ASSET_SETTINGS],
   tags: { assets: 'Sites, lines and machines, and the devices and sensors at them.' },
   schemas: { ...SCHEMAS, ...SERIES_SCHEMAS },
   parameters: {
@@ -25,6 +27,7 @@ export const assetsFeature = defineFeature({
     const rollUps = createRollUps(core, { tree, refresh: () => log.refresh() });
     return {
       deps: { tree, log, edits, series: rollUps.series },
+      boundTokens: createBoundTokens(log, core.context.config.of(ASSET_SETTINGS).tokens),
       onRegistered: noteDevice,
       onPacked: rollUps.onPacked,
       async onRetiring(identity) {

@@ -7,7 +7,7 @@ import type { Core } from '../../feature.ts';
 import type { Grid } from '../../history/reading/grid.ts';
 import { binsOf, uniformGrid } from '../../history/reading/index.ts';
 import type { Operation } from '../../http/contract/operation.ts';
-import { abortOnClose, cutRange, fields, json, readQuery } from '../../http/index.ts';
+import { abortOnClose, cutRange, fields, json, queryTargets, readQuery } from '../../http/index.ts';
 import type { ConcurrencyLimit } from '../../http/long-requests.ts';
 import type { Route } from '../../http/route.ts';
 import { COLUMN_FORMATS } from '../shared/columns/index.ts';
@@ -205,6 +205,7 @@ export const querySensors: Operation = {
   id: 'query',
   tag: 'measurements',
   scope: 'read',
+  targets: queryTargets,
   summary: 'Aggregates of many sensors on the same bins',
   description: `Selects sensors, cuts the range into bins of \`step\`, and answers with exact aggregates of each bin. A sensor must match all conditions.
 

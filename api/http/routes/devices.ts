@@ -17,6 +17,7 @@ import { cutRange, fields, parseDevice, parseSensor, readQuery } from '../parame
 import { answerResult } from '../problems.ts';
 import type { Route, RouteCore } from '../route.ts';
 import type { Stream } from '../stream/index.ts';
+import { pathTargets } from '../targets.ts';
 
 const EVENTS_QUERY = {
   limit: fields.limit,
@@ -206,6 +207,7 @@ export const readDevice: Operation = {
   id: 'readDevice',
   tag: 'devices',
   scope: 'read',
+  targets: pathTargets,
   summary: 'One device with its sensors',
   answers: { 200: json(SCHEMAS.DeviceWithSensors) },
   links: {
@@ -221,6 +223,7 @@ export const retireDevice: Operation = {
   id: 'retireDevice',
   tag: 'devices',
   scope: 'admin',
+  targets: pathTargets,
   summary: 'Retires a device',
   description: `Removes the device from all pages, counts and indexes, and closes its account at the broker. Its samples stay until they expire. If
 the device comes back, it registers again: at once at this process, and within ten minutes at other processes. After 503 the retirement
@@ -255,6 +258,7 @@ export const describeSensor: Operation = {
   id: 'describeSensor',
   tag: 'devices',
   scope: 'admin',
+  targets: pathTargets,
   summary: 'Describes a sensor: its type, unit, label and interval',
   description:
     'The newest description wins, as for a device. The sensor must be registered, by a measurement, a birth or `PUT` of its device.',
@@ -267,6 +271,7 @@ export const listEvents: Operation = {
   id: 'listEvents',
   tag: 'devices',
   scope: 'read',
+  targets: pathTargets,
   summary: 'The events of a device, newest first, page by page',
   description: `\`birth\` and \`online\` have the start time of the session. They have the time of receipt if the clock of the device is
 off, the message names no session, or a measurement set the device online. \`offline\` always has it. \`clock_offset_ms\` is the clock of the
@@ -280,6 +285,7 @@ export const readSensor: Operation = {
   id: 'readSensor',
   tag: 'devices',
   scope: 'read',
+  targets: pathTargets,
   summary: 'One sensor with its latest value',
   answers: { 200: json(SCHEMAS.SensorOfDevice) },
   problems: ['bad_parameter', 'bad_id', 'not_found', 'unavailable'],

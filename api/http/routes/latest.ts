@@ -10,6 +10,7 @@ import { latestItem } from '../items.ts';
 import { fields, parseDevice, rangeAt, readQuery, type TimeParameter } from '../parameters.ts';
 import type { Route, RouteCore } from '../route.ts';
 import type { Stream } from '../stream/index.ts';
+import { queryTargets } from '../targets.ts';
 
 export const LATEST_QUERY = {
   limit: fields.limit,
@@ -77,6 +78,7 @@ export const listLatest: Operation = {
   id: 'listLatest',
   tag: 'latest',
   scope: 'read',
+  targets: queryTargets,
   summary: 'The latest value of every sensor, page by page',
   description: `A sensor must match all filters. A page may be short, even empty, before the last one.
 \`asof\` reads history: it takes longer, and knows values within retention.`,

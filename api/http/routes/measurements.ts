@@ -13,6 +13,7 @@ import { abortOnClose } from '../long-requests.ts';
 import { cutRange, fields, parseDevice, readQuery } from '../parameters.ts';
 import { answerResult } from '../problems.ts';
 import type { Route, RouteCore } from '../route.ts';
+import { pathTargets, queryTargets } from '../targets.ts';
 import { findMeasured } from './devices.ts';
 
 const SUBMISSION_QUERY = {
@@ -73,6 +74,7 @@ export const listMeasurements: Operation = {
   id: 'listMeasurements',
   tag: 'measurements',
   scope: 'read',
+  targets: pathTargets,
   summary: 'The samples of a sensor, page by page',
   query: MEASUREMENTS_QUERY,
   answers: { 200: json(SCHEMAS.MeasurementPage) },
@@ -83,6 +85,7 @@ export const readSeries: Operation = {
   id: 'readSeries',
   tag: 'measurements',
   scope: 'read',
+  targets: pathTargets,
   summary: "A sensor's signal, reduced to a given count of points",
   description: `One point for each bin that has samples. All bins have the same width: 1, 2, 5, 10, 15 or 30 seconds or minutes,
 1, 2, 3, 6 or 12 hours, 1, 7 or 30 days, or a multiple of 30 days. The API takes the smallest width that gives at most \`points\` bins.
@@ -98,6 +101,7 @@ export const postMeasurements: Operation = {
   id: 'postMeasurements',
   tag: 'measurements',
   scope: 'ingest',
+  targets: queryTargets,
   summary: 'Stores measurements of a device',
   description: `Takes the payloads that MQTT takes, and answers after the commit. As \`application/json\` it takes plain measurements and SenML: an array whose
 first record has a label of SenML is a pack. \`application/senml+json\` takes the same packs. If some measurements are refused, the others are stored.

@@ -8,10 +8,11 @@ import { until } from '../../support/until.ts';
 
 const ADMIN = 'the token that may move everything';
 const READER = 'the token that reads the whole tree';
+const PART = 'the-token-that-administers-one-part';
 const HOUR_MS = 3_600_000;
 
 const system = useTestSystem({
-  settings: { API_TOKEN: ADMIN, READ_TOKENS: READER },
+  settings: { API_TOKEN: ADMIN, READ_TOKENS: READER, ASSET_TOKENS: `admin ${PART} Quay/East` },
   periods: { assets: 50, assetSites: 20 },
 });
 
@@ -138,6 +139,25 @@ test('Site in a birth: it is a path: the device is at the asset of this path wit
   expectRefusal(await ask('DELETE', asset), 'asset_in_use');
   expect((await ask('DELETE', '/devices/fan')).status).toBe(204);
   expect((await ask('DELETE', asset)).status).toBe(204);
+});
+
+test('Token of ASSET_TOKENS: posts, reads and moves within its asset, until the device is placed elsewhere', async () => {
+  await create({ name: 'Quay' });
+  await create({ name: 'East', parent: 'Quay' });
+  await create({ name: 'East Two', parent: 'Quay' });
+  const asPart = async (method: Method, path: string, body?: unknown) =>
+    (await ask(method, path, { body, token: PART })).status;
+  const measurement = { sensor_id: 'load', value: 1 };
+  expect(await asPart('POST', '/measurements?device=winch', measurement)).toBe(403);
+  expect((await ask('PUT', '/devices/winch/assets', { body: { asset: 'Quay/East' } })).status).toBe(200);
+  expect(await asPart('POST', '/measurements?device=winch', measurement)).toBe(200);
+  expect(await asPart('GET', '/devices/winch/sensors/load/measurements')).toBe(200);
+  expect(await asPart('GET', '/assets/Quay')).toBe(403);
+  expect(await asPart('GET', `/assets/${at('Quay/East Two')}`)).toBe(403);
+  expect(await asPart('POST', '/assets', { name: 'Crane', parent: 'Quay/East' })).toBe(201);
+  expect(await asPart('PUT', '/devices/winch/assets', { asset: 'Quay/East/Crane' })).toBe(200);
+  expect((await ask('PUT', '/devices/winch/assets', { body: { asset: 'Quay/East Two' } })).status).toBe(200);
+  expect(await asPart('GET', '/devices/winch/sensors/load/measurements')).toBe(403);
 });
 
 test('Tree as CSV: a file is tried, stored, and sent again: only the first one changes something, and the export has it', async () => {

@@ -4,11 +4,11 @@ import { connect } from 'node:net';
 import express from 'express';
 import type { Logger } from 'pino';
 import pino from 'pino';
-import { createAccess } from '../../../api/access/http/index.ts';
+import { type BoundToken, createAccess } from '../../../api/access/http/index.ts';
 import type { Rate } from '../../../api/access/http/rate-limits.ts';
 import { createApp } from '../../../api/http/app.ts';
 import * as session from '../../../api/http/routes/session.ts';
-import { bindRoutes, serve } from '../../../api/http/serve.ts';
+import { type BoundRoute, bindRoutes, serve } from '../../../api/http/serve.ts';
 import { createMetrics } from '../../../api/observability/metrics.ts';
 import { Readiness } from '../../../api/observability/readiness.ts';
 import type { Config } from '../../../common/settings/config.ts';
@@ -77,14 +77,18 @@ export async function startHttpApp(
     /** key that signs sessions */
     secret?: string;
     logger?: Logger;
+    boundTokens?: BoundToken[];
+    /** default: `/api/v1/caller` */
+    routes?: BoundRoute[];
   } = {},
 ) {
   const { clock = Date.now, attempts = { most: 10, windowMs: 60_000 }, secret = 'a secret' } = options;
-  const { logger = pino({ level: 'silent' }) } = options;
+  const { logger = pino({ level: 'silent' }), boundTokens = [], routes = CALLER_ROUTES } = options;
   const settings = { ...SETTINGS, ...options.settings };
   const access = createAccess({ settings, secret, attempts, clock, logger });
+  access.bind(boundTokens);
   const router = express.Router();
-  serve(router, [...bindRoutes(session.routes, { http: { access } } as never), ...CALLER_ROUTES], access);
+  serve(router, [...bindRoutes(session.routes, { http: { access } } as never), ...routes], access);
   const app = createApp({
     api: router,
     contracts: [],

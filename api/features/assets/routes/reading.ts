@@ -1,11 +1,20 @@
 import type { Request, RequestHandler } from 'express';
 import { formatTime } from '../../../../common/times.ts';
 import type { Operation } from '../../../http/contract/operation.ts';
-import { fields, json, PAGED, parseDevice, readQuery } from '../../../http/index.ts';
+import { fields, json, PAGED, parseDevice, pathTargets, readQuery } from '../../../http/index.ts';
 import type { Route } from '../../../http/route.ts';
 import { type Asset, type AssetTree, NOW, noSuchAsset, type PlacedMember } from '../tree/index.ts';
 import { SCHEMAS } from './schemas.ts';
-import { assetDetail, assetItem, assetOf, at, type Deps, selectPage, timeAt } from './shared.ts';
+import {
+  assetDetail,
+  assetItem,
+  assetOf,
+  assetTargets,
+  at,
+  type Deps,
+  selectPage,
+  timeAt,
+} from './shared.ts';
 
 const AT = { at };
 
@@ -148,6 +157,7 @@ const listChildren: Operation = {
   id: 'listAssetChildren',
   tag: 'assets',
   scope: 'read',
+  targets: assetTargets,
   summary: 'The children of an asset, by name, page by page',
   query: LIST,
   answers: { 200: json(SCHEMAS.AssetPage) },
@@ -158,6 +168,7 @@ const readAsset: Operation = {
   id: 'getAsset',
   tag: 'assets',
   scope: 'read',
+  targets: assetTargets,
   summary: 'An asset with its ancestors',
   query: AT,
   answers: { 200: json(SCHEMAS.AssetDetail) },
@@ -168,6 +179,7 @@ const listMembers: Operation = {
   id: 'listAssetMembers',
   tag: 'assets',
   scope: 'read',
+  targets: assetTargets,
   summary: 'The devices and sensors at an asset and below it, by id, page by page',
   query: LIST,
   answers: { 200: json(SCHEMAS.AssetMemberPage) },
@@ -188,6 +200,7 @@ const readPlaces: Operation = {
   id: 'getDeviceAssets',
   tag: 'assets',
   scope: 'read',
+  targets: pathTargets,
   summary: 'The assets of a device and of its sensors over time',
   description: 'A sensor without a place of its own is where its device is.',
   answers: { 200: json(SCHEMAS.AssetPlaces) },

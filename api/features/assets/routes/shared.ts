@@ -1,6 +1,7 @@
 import type { Request, Response } from 'express';
 import type { z } from 'zod';
 import { MillraceError } from '../../../../common/errors.ts';
+import type { TargetsOf } from '../../../access/http/index.ts';
 import type { Core } from '../../../feature.ts';
 import { fields, rangeAt, readJsonText, timeOf } from '../../../http/index.ts';
 import type { TimeParameter } from '../../../http/parameters.ts';
@@ -32,6 +33,10 @@ export function findAsset(tree: AssetTree, text: string): Asset {
 }
 
 export const assetOf = (req: Request, tree: AssetTree): Asset => findAsset(tree, String(req.params['asset']));
+
+/** The asset of the path, unless the request is about an earlier tree, in which other assets were below it. */
+export const assetTargets: TargetsOf = ({ params, query }) =>
+  query['at'] === undefined ? [{ place: String(params['asset']) }] : [];
 
 /** The caller, as the log of changes names it. */
 export const editorOf = (res: Response): string => String(res.locals['caller'].by);
