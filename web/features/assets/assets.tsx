@@ -4,8 +4,8 @@ import { Breadcrumbs } from '../../kit/navigation.tsx';
 import { Notice, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
 import { useServices, useTitle } from '../../state/hooks.ts';
 import { useMay } from '../../state/session.ts';
-import { assetHref, parentOf, stepsOf } from './address.ts';
-import type { Asset, AssetDetail, AssetMember } from './api.ts';
+import { assetHref, parentOf, stepsOf, wallHref } from './address.ts';
+import type { Asset, AssetDetail, AssetMember, Level } from './api.ts';
 import { AssetCharts } from './charts.tsx';
 import { Children } from './children.tsx';
 import { conditionWords } from './condition.ts';
@@ -54,6 +54,7 @@ export function AssetsView() {
       <Title
         name={name}
         asset={known?.asset ?? null}
+        childLevel={known?.below.items[0]?.level ?? null}
         isRoot={path === null}
         isEmpty={isEmpty}
         {...{ conditions, setAction }}
@@ -109,6 +110,7 @@ interface Acting {
 function Title({
   name,
   asset,
+  childLevel,
   isRoot,
   isEmpty,
   conditions,
@@ -116,6 +118,7 @@ function Title({
 }: Acting & {
   name: string;
   asset: AssetDetail | null;
+  childLevel: Level | null;
   isRoot: boolean;
   isEmpty: boolean;
   conditions: Conditions;
@@ -144,6 +147,11 @@ function Title({
               Retire …
             </button>
           </>
+        )}
+        {asset && (
+          <a class="button" href={wallHref(asset.path, childLevel ?? asset.level)}>
+            On the wall
+          </a>
         )}
         {isRoot && (
           <>

@@ -97,6 +97,41 @@ test('Assets page: devices announce their sites: tiles with the worst first, and
   await dashboard.lookAt('assets-hall');
 });
 
+test('Wall: grouped by area and limited to a plant: the address keeps both, headings lead down, and the path leads up', async () => {
+  const { page } = dashboard;
+  const headings = () => page.locator('.wall-site .wall-site-name').allTextContents();
+  const untilHeadings = (...names: string[]) =>
+    until(async () => (await headings()).join() === names.join(), { what: `the headings ${names}` });
+  await announce('mill-1', 'Plant 4/Yard');
+  await dashboard.visit('/');
+  await page.getByLabel('Group by').selectOption('area');
+  await untilHeadings('Hall 1', 'Hall 2', 'Yard');
+  await dashboard.lookAt('assets-wall');
+  await page.getByLabel('Place', { exact: true }).fill('Plant 1');
+  await untilHeadings('Hall 1', 'Hall 2');
+  await page.getByText('6 sensors match the filters.').waitFor();
+  await dashboard.untilRows(6);
+  await page.reload();
+  await untilHeadings('Hall 1', 'Hall 2');
+  expect(await page.getByLabel('Group by').inputValue()).toBe('area');
+  await dashboard.expectNoViolation();
+  await dashboard.lookAt('assets-wall-plant');
+  await page.locator('.wall-site').getByText('Hall 2').click();
+  await page.waitForURL('**/?level=area&place=Plant+1%2FHall+2');
+  await untilHeadings('Hall 2');
+  await dashboard.untilRows(2);
+  await page.getByRole('link', { name: 'Devices' }).click();
+  await page.getByRole('row').filter({ hasText: 'oven-1' }).waitFor();
+  expect(await page.getByRole('row').filter({ hasText: 'press-1' }).count()).toBe(0);
+  const path = page.getByRole('navigation', { name: 'Place on the wall' });
+  await path.getByRole('link', { name: 'Plant 1' }).click();
+  await untilHeadings('Hall 1', 'Hall 2');
+  await path.getByRole('link', { name: 'Open the asset' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Plant 1' }).waitFor();
+  await page.getByRole('link', { name: 'On the wall' }).click();
+  await untilHeadings('Hall 1', 'Hall 2');
+});
+
 test('Assets page: a device is moved by keyboard: the old asset is without it, and its page names the new place', async () => {
   const { page } = dashboard;
   await open('Plant 1/Hall 1');

@@ -5,6 +5,7 @@ import { typesOf } from '../../../../../web/features/assets/condition.ts';
 import { levelsUnder } from '../../../../../web/features/assets/levels.ts';
 import { canHold } from '../../../../../web/features/assets/move-dialogs.tsx';
 import { placeOf } from '../../../../../web/features/assets/panel.tsx';
+import { placesOf } from '../../../../../web/features/assets/wall-places.tsx';
 import { editWords } from '../../../../../web/features/assets/words.ts';
 
 test('Address of an asset: names with spaces, ampersands and umlauts: the page reads the same path', () => {
@@ -85,4 +86,24 @@ test.each([
   ['unavailable', 503, 'The database does not answer'],
 ])('Refused edit of the tree, code %s: in words: %s', (code, status, title) => {
   expect(editWords(new Problem({ title: 'refused', detail: 'why', code, status })).title).toBe(title);
+});
+
+test('Places of the fleet: a sensor without a place of its own is where its device is; one object for each path', () => {
+  const member = (device_id: string, sensor_id: string | null, path: string) => ({
+    device_id,
+    device: null,
+    sensor_id,
+    sensor: null,
+    own_sensors: [],
+    asset_id: path,
+    path,
+    levels: ['site' as const],
+  });
+  const placeOf = placesOf({
+    items: [member('a', null, 'P'), member('a', 'own', 'Q'), member('b', 'own', 'P')],
+  });
+  expect(placeOf('a', 'x')).toEqual({ path: 'P', levels: ['site'] });
+  expect(placeOf('a', 'own')?.path).toBe('Q');
+  expect(placeOf('b', 'own')).toBe(placeOf('a', 'x'));
+  expect(placeOf('b', 'x')).toBe(null);
 });
