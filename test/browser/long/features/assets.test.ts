@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import type { Locator } from 'playwright-core';
 import { until } from '../../../support/until.ts';
 import { useDashboard } from '../../../support/web/dashboard.ts';
 
@@ -152,6 +153,43 @@ test('Assets page: a device is moved by keyboard: the old asset is without it, a
   await dashboard.lookAt('assets-place');
   await place.getByRole('link', { name: 'Plant 1' }).click();
   await tile('Hall 2').getByText('2 devices').waitFor();
+});
+
+test('Assets page: drag: a new tile waits until the drop, and the dialog opens with the new place', async () => {
+  const { page } = dashboard;
+  await announce('mixer-1', 'Plant 1');
+  await page.clock.install();
+  await open('Plant 1');
+  const middleOf = async (element: Locator) => {
+    await element.scrollIntoViewIfNeeded();
+    const { x, y, width, height } = (await element.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
+    return [x + width / 2, y + height / 2] as const;
+  };
+  const hall = tile('Hall 1');
+  await page.getByRole('link', { name: 'mixer-1' }).first().waitFor();
+  await page.mouse.move(...(await middleOf(page.getByRole('row').filter({ hasText: 'mixer-1' }).first())));
+  await page.mouse.down();
+  const before = await middleOf(hall);
+  await page.mouse.move(...before, { steps: 5 });
+  await page.locator('.asset-tile[data-drop="over"]').waitFor();
+  await announce('saw-1', 'Plant 1/Hall 0');
+  const children = `${dashboard.system.httpUrl}/api/v1/assets/Plant%201/children`;
+  await until(async () => (await (await fetch(children)).text()).includes('Hall 0'), { what: 'Hall 0' });
+  const read = page.waitForResponse((answer) => answer.url().includes('/children'));
+  await page.clock.fastForward(31_000);
+  expect(await (await read).text()).toContain('Hall 0');
+  expect(await middleOf(hall)).toEqual(before);
+  await page.mouse.up();
+  const moving = dialog('Move mixer-1');
+  expect(await moving.getByRole('combobox', { name: 'New place' }).inputValue()).toBe('Plant 1/Hall 1');
+  await tile('Hall 0').waitFor();
+  await moving.getByRole('button', { name: 'Move' }).click();
+  await message('mixer-1 is at Plant 1/Hall 1.');
+  await tile('Hall 0').dragTo(page.getByRole('link', { name: 'Assets' }).last());
+  expect(await dialog('Move Hall 0').getByRole('combobox').inputValue()).toBe('Top level');
+  await page.keyboard.press('Enter');
+  await message('Plant 1/Hall 0 is moved.');
+  await tile('Hall 0').waitFor({ state: 'detached' });
 });
 
 test('Assets page: assets are moved, renamed and retired: the address follows, and an error is in words', async () => {
