@@ -56,6 +56,8 @@ export interface AssetMember {
   asset_id: string;
   /** Names from the root to the asset, with slashes. */
   path: string;
+  /** The level of each asset on the path, from the root. */
+  levels: ('enterprise' | 'site' | 'area' | 'line' | 'cell' | 'machine')[];
 }
 export interface AssetPlaces {
   device_id: string;

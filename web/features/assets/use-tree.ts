@@ -15,6 +15,8 @@ const PAGE = 1000;
 /** Maximum number of devices and sensors below an asset whose conditions the page follows. */
 const MOST_MEMBERS = 20_000;
 const MOST_CHILDREN = 5000;
+/** Maximum number of assets with the same parent that the page links. */
+const MOST_SIBLINGS = 60;
 
 const NO_MEMBERS: readonly AssetMember[] = [];
 const NO_ALARMS: readonly OpenAlarm[] = [];
@@ -28,7 +30,8 @@ export function useTree(path: string | null) {
       const asset = path === null ? null : await readAsset(client, path, signal);
       if (path !== null && asset === null) return { path, isMissing: true as const };
       const id = asset?.asset_id ?? null;
-      const [below, members] = await Promise.all([
+      const [siblings, below, members] = await Promise.all([
+        asset && readChildren(client, asset.parent_id, { limit: MOST_SIBLINGS }, signal),
         fillPage<Asset>({
           cursor: null,
           limit: MOST_CHILDREN,
@@ -40,7 +43,7 @@ export function useTree(path: string | null) {
           ask: ({ cursor }) => readMembers(client, id, { limit: PAGE, cursor }, signal),
         }),
       ]);
-      return { path, isMissing: false as const, asset, below, members };
+      return { path, isMissing: false as const, asset, siblings: siblings?.items ?? [], below, members };
     },
     REFRESH,
   );

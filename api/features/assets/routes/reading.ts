@@ -95,6 +95,10 @@ const sendMembers =
         own_sensors: sensor === null ? ownSensors(member, time) : [],
         asset_id: asset,
         path: tree.path(asset, time),
+        levels: tree
+          .lineage(asset, time)
+          .map(({ level }) => level)
+          .reverse(),
       })),
       next,
     });

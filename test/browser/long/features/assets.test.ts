@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import type { Locator } from 'playwright-core';
 import { until } from '../../../support/until.ts';
 import { useDashboard } from '../../../support/web/dashboard.ts';
 
@@ -97,6 +98,41 @@ test('Assets page: devices announce their sites: tiles with the worst first, and
   await dashboard.lookAt('assets-hall');
 });
 
+test('Wall: grouped by area and limited to a plant: the address keeps both, headings lead down, and the path leads up', async () => {
+  const { page } = dashboard;
+  const headings = () => page.locator('.wall-site .wall-site-name').allTextContents();
+  const untilHeadings = (...names: string[]) =>
+    until(async () => (await headings()).join() === names.join(), { what: `the headings ${names}` });
+  await announce('mill-1', 'Plant 4/Yard');
+  await dashboard.visit('/');
+  await page.getByLabel('Group by').selectOption('area');
+  await untilHeadings('Hall 1', 'Hall 2', 'Yard');
+  await dashboard.lookAt('assets-wall');
+  await page.getByLabel('Place', { exact: true }).fill('Plant 1');
+  await untilHeadings('Hall 1', 'Hall 2');
+  await page.getByText('6 sensors match the filters.').waitFor();
+  await dashboard.untilRows(6);
+  await page.reload();
+  await untilHeadings('Hall 1', 'Hall 2');
+  expect(await page.getByLabel('Group by').inputValue()).toBe('area');
+  await dashboard.expectNoViolation();
+  await dashboard.lookAt('assets-wall-plant');
+  await page.locator('.wall-site').getByText('Hall 2').click();
+  await page.waitForURL('**/?level=area&place=Plant+1%2FHall+2');
+  await untilHeadings('Hall 2');
+  await dashboard.untilRows(2);
+  await page.getByRole('link', { name: 'Devices' }).click();
+  await page.getByRole('row').filter({ hasText: 'oven-1' }).waitFor();
+  expect(await page.getByRole('row').filter({ hasText: 'press-1' }).count()).toBe(0);
+  const path = page.getByRole('navigation', { name: 'Place on the wall' });
+  await path.getByRole('link', { name: 'Plant 1' }).click();
+  await untilHeadings('Hall 1', 'Hall 2');
+  await path.getByRole('link', { name: 'Open the asset' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Plant 1' }).waitFor();
+  await page.getByRole('link', { name: 'On the wall' }).click();
+  await untilHeadings('Hall 1', 'Hall 2');
+});
+
 test('Assets page: a device is moved by keyboard: the old asset is without it, and its page names the new place', async () => {
   const { page } = dashboard;
   await open('Plant 1/Hall 1');
@@ -117,6 +153,43 @@ test('Assets page: a device is moved by keyboard: the old asset is without it, a
   await dashboard.lookAt('assets-place');
   await place.getByRole('link', { name: 'Plant 1' }).click();
   await tile('Hall 2').getByText('2 devices').waitFor();
+});
+
+test('Assets page: drag: a new tile waits until the drop, and the dialog opens with the new place', async () => {
+  const { page } = dashboard;
+  await announce('mixer-1', 'Plant 1');
+  await page.clock.install();
+  await open('Plant 1');
+  const middleOf = async (element: Locator) => {
+    await element.scrollIntoViewIfNeeded();
+    const { x, y, width, height } = (await element.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
+    return [x + width / 2, y + height / 2] as const;
+  };
+  const hall = tile('Hall 1');
+  await page.getByRole('link', { name: 'mixer-1' }).first().waitFor();
+  await page.mouse.move(...(await middleOf(page.getByRole('row').filter({ hasText: 'mixer-1' }).first())));
+  await page.mouse.down();
+  const before = await middleOf(hall);
+  await page.mouse.move(...before, { steps: 5 });
+  await page.locator('.asset-tile[data-drop="over"]').waitFor();
+  await announce('saw-1', 'Plant 1/Hall 0');
+  const children = `${dashboard.system.httpUrl}/api/v1/assets/Plant%201/children`;
+  await until(async () => (await (await fetch(children)).text()).includes('Hall 0'), { what: 'Hall 0' });
+  const read = page.waitForResponse((answer) => answer.url().includes('/children'));
+  await page.clock.fastForward(31_000);
+  expect(await (await read).text()).toContain('Hall 0');
+  expect(await middleOf(hall)).toEqual(before);
+  await page.mouse.up();
+  const moving = dialog('Move mixer-1');
+  expect(await moving.getByRole('combobox', { name: 'New place' }).inputValue()).toBe('Plant 1/Hall 1');
+  await tile('Hall 0').waitFor();
+  await moving.getByRole('button', { name: 'Move' }).click();
+  await message('mixer-1 is at Plant 1/Hall 1.');
+  await tile('Hall 0').dragTo(page.getByRole('link', { name: 'Assets' }).last());
+  expect(await dialog('Move Hall 0').getByRole('combobox').inputValue()).toBe('Top level');
+  await page.keyboard.press('Enter');
+  await message('Plant 1/Hall 0 is moved.');
+  await tile('Hall 0').waitFor({ state: 'detached' });
 });
 
 test('Assets page: assets are moved, renamed and retired: the address follows, and an error is in words', async () => {

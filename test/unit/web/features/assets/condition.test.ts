@@ -46,6 +46,7 @@ const member = (
 ): AssetMember => ({
   path,
   asset_id: path,
+  levels: [],
   device_id,
   device: device_id,
   sensor_id: sensor,
