@@ -11,7 +11,7 @@ import { Corrections, type FindNewest } from './corrections.ts';
 import { createDeadLetterBox } from './dead-letter-box.ts';
 import { MessageDecoder } from './decode/index.ts';
 import { createHandlers, createNoteLastSeen, MeasurementStore } from './handlers/index.ts';
-import type { SampleObserver } from './handlers/measurement-store.ts';
+import { guardObserver, type SampleObserver } from './handlers/sample-observer.ts';
 import { createLateWriter, LateArrivalNotes, LateDayNotes } from './late-samples.ts';
 import { Outbox } from './outbox.ts';
 import { IngestPipeline, type Send } from './pipeline.ts';
@@ -133,7 +133,8 @@ export function createIngest(context: Context, deps: Deps) {
       const now = await clockGuard.now();
       return { oldest: now - historyMs, newest: now + maxClockSkewMs };
     },
-    setSampleObserver: (observer: SampleObserver | null) => measurements.setSampleObserver(observer),
+    setSampleObserver: (observer: SampleObserver | null) =>
+      measurements.setSampleObserver(observer && guardObserver(observer, context.logger)),
     /** From memory, with the newest values that this process committed. */
     peek: (id: string) => registry.cache.peek(id),
     /** null: no feature reads it */

@@ -44,6 +44,26 @@ describe('Dead letters', () => {
     await dashboard.page.locator('.navigation-count').waitFor();
   });
 
+  test('Dead letters page: the API has no mappings: refusals are shown, and neither unmatched topics nor a problem', async () => {
+    const address = '**/api/v1/unmatched-topics';
+    const problem = { type: 'about:blank', title: 'Not found', status: 404, code: 'not_found' };
+    await dashboard.page.route(address, (route) =>
+      route.fulfill({ status: 404, contentType: 'application/problem+json', body: JSON.stringify(problem) }),
+    );
+    try {
+      const answered = dashboard.page.waitForResponse(address);
+      await dashboard.visit('/dead-letters');
+      await answered;
+      await dashboard.page.getByText(/^[\d,]+ refusals$/).waitFor();
+      await dashboard.page.locator('#unmatched-topics').waitFor({ state: 'detached' });
+      expect(await dashboard.page.locator('[data-tone="warn"]').count()).toBe(0);
+    } finally {
+      await dashboard.page.unroute(address);
+    }
+    await dashboard.visit('/dead-letters');
+    await dashboard.page.locator('#unmatched-topics').waitFor();
+  });
+
   test('Dead letters page: keyboard only: the bar of an hour shows counts by code, and Enter lists its dead letters', async () => {
     await dashboard.visit('/dead-letters');
     const plot = dashboard.page.getByRole('img', { name: /^Refusals over time/ });
