@@ -23,7 +23,7 @@ export function checkConflicts(features: Feature[]) {
       const owner = owners.get(name);
       if (owner !== undefined)
         throw new Error(
-          `Two features have the ${name}: ${owner} and ${part.name}. Rename one, or unlist one.`,
+          `Two features have the ${name}: ${owner} and ${part.name}. Rename one, or take one off the list.`,
         );
       owners.set(name, part.name);
     }
