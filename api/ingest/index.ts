@@ -223,6 +223,7 @@ function createPath(context: Context, deps: Deps, historyMs: number) {
   const topics = new Topics(
     (deps.topics ?? []).map((open) => open(context, handlerDeps)),
     contract,
+    logger,
   );
   const { measurements: measurementHandler, handlers } = createHandlers(context, handlerDeps, topics.readers);
   const pipeline = new IngestPipeline(context, {
