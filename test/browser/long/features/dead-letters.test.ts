@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Locator } from 'playwright-core';
+import { settleWatch } from '../../../support/contract/watch.ts';
 import { publishRefusals, writePastDeadLetters } from '../../../support/refusals.ts';
 import { until } from '../../../support/until.ts';
 import { useDashboard } from '../../../support/web/dashboard.ts';
@@ -50,6 +51,7 @@ describe('Dead letters', () => {
     await dashboard.page.route(address, (route) =>
       route.fulfill({ status: 404, contentType: 'application/problem+json', body: JSON.stringify(problem) }),
     );
+    dashboard.expectComplaints(/status of 404/);
     try {
       const answered = dashboard.page.waitForResponse(address);
       await dashboard.visit('/dead-letters');
@@ -60,6 +62,8 @@ describe('Dead letters', () => {
     } finally {
       await dashboard.page.unroute(address);
     }
+    // The document of a complete API does not describe this answer.
+    await expect(settleWatch()).rejects.toThrow('GET /api/v1/unmatched-topics answered 404');
     await dashboard.visit('/dead-letters');
     await dashboard.page.locator('#unmatched-topics').waitFor();
   });
