@@ -108,6 +108,8 @@ const API = {
       [...CORE, ...SHARED_ROOMS, ...(OTHER_FEATURES[feature] ?? [])],
     ]),
   ),
+  // Finds names that two features use.
+  'api/feature-conflicts.ts': ['api/http/', 'api/feature.ts'],
   // Creates, starts and stops the features of a process.
   'api/running-features.ts': [
     'api/http/',
@@ -115,6 +117,7 @@ const API = {
     'api/history/',
     'api/ingest/',
     'api/observability/',
+    'api/background/',
     'api/feature.ts',
   ],
   // Retires a device in all rooms.
@@ -125,6 +128,7 @@ const API = {
     'api/store/',
     'api/http/',
     'api/feature.ts',
+    'api/feature-conflicts.ts',
     ...features.map((feature) => `api/features/${feature}/`),
   ],
   // A command of a feature is a process of its own, which runs with all features.
@@ -140,8 +144,8 @@ const API = {
       ],
     ]),
   ),
-  // The composition root.
-  'api/system.ts': [
+  // The composition root: creates the parts of a process.
+  'api/parts.ts': [
     'api/store/',
     'api/observability/',
     'api/access/',
@@ -152,9 +156,16 @@ const API = {
     'api/http/',
     'api/feature.ts',
     'api/features/index.ts',
-    'api/database.ts',
     'api/running-features.ts',
     'api/retire.ts',
+  ],
+  // Opens the database, then creates, starts and stops the parts.
+  'api/system.ts': [
+    'api/observability/',
+    'api/features/index.ts',
+    'api/database.ts',
+    'api/running-features.ts',
+    'api/parts.ts',
   ],
   // The command migrate. Commands of features are in the folders of the features.
   'api/commands/': ['api/store/'],

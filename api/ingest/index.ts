@@ -11,8 +11,8 @@ import { Corrections, type FindNewest } from './corrections.ts';
 import { createDeadLetterBox } from './dead-letter-box.ts';
 import { MessageDecoder } from './decode/index.ts';
 import { createHandlers, createNoteLastSeen, MeasurementStore } from './handlers/index.ts';
-import type { SampleObserver } from './handlers/measurement-store.ts';
 import { ReplacingMessages } from './handlers/replacing.ts';
+import { guardObserver, type SampleObserver } from './handlers/sample-observer.ts';
 import { createLateWriter, LateArrivalNotes, LateDayNotes } from './late-samples.ts';
 import { Outbox } from './outbox.ts';
 import { IngestPipeline, type Send } from './pipeline.ts';
@@ -137,7 +137,8 @@ export function createIngest(context: Context, deps: Deps) {
       const now = await clockGuard.now();
       return { oldest: now - historyMs, newest: now + maxClockSkewMs };
     },
-    setSampleObserver: (observer: SampleObserver | null) => measurements.setSampleObserver(observer),
+    setSampleObserver: (observer: SampleObserver | null) =>
+      measurements.setSampleObserver(observer && guardObserver(observer, context.logger)),
     /** From memory, with the newest values that this process committed. */
     peek: (id: string) => registry.cache.peek(id),
     /** null: no feature reads it */
@@ -228,6 +229,7 @@ function createPath(context: Context, deps: Deps, historyMs: number) {
   const topics = new Topics(
     (deps.topics ?? []).map((open) => open(context, handlerDeps)),
     contract,
+    logger,
   );
   const { measurements: measurementHandler, handlers } = createHandlers(context, handlerDeps, topics.readers);
   const pipeline = new IngestPipeline(context, {

@@ -1,4 +1,6 @@
-import type { FurtherTopics, Topic } from '../../schema/topics.ts';
+import type { Logger } from 'pino';
+import { LogThrottle } from '../../common/log-throttle.ts';
+import { type FurtherTopics, KINDS, type Topic } from '../../schema/topics.ts';
 import type { Context } from '../observability/index.ts';
 import type { Retry } from '../store/sending/retry.ts';
 import type { Session } from '../store/sending/session.ts';
@@ -103,18 +105,38 @@ export class Topics {
   /** For a topic outside the contract. The first reader that matches is used. */
   match: (topic: string) => Topic | null;
 
-  constructor(readers: TopicReader[], contract: FurtherTopics) {
+  #logger;
+  #throttle = new LogThrottle();
+
+  /** @throws if two features handle topics of one kind */
+  constructor(readers: TopicReader[], contract: FurtherTopics, logger: Logger) {
     this.readers = readers;
     this.contract = contract;
-    const matches = readers.flatMap(({ match }) => match ?? []);
+    this.#logger = logger;
+    const kinds = [...KINDS, ...readers.map(({ kind }) => kind)];
+    const twice = kinds.find((kind, index) => kinds.indexOf(kind) < index);
+    if (twice) throw new Error(`Two features handle topics of the kind ${twice}.`);
+    const matching = readers.filter(({ match }) => match);
     this.match = (topic) => {
-      if (matches.length === 0 || this.isReserved(topic)) return null;
-      for (const match of matches) {
-        const route = match(topic);
+      if (matching.length === 0 || this.isReserved(topic)) return null;
+      for (const reader of matching) {
+        const route = this.#guarded(reader, () => reader.match?.(topic));
         if (route) return route;
       }
       return null;
     };
+  }
+
+  /** The broker would deliver a message again and again for which a feature fails before the message has a handler. */
+  #guarded<T>({ kind }: TopicReader, call: () => T): T | undefined {
+    try {
+      return call();
+    } catch (error) {
+      const count = this.#throttle.count(kind);
+      if (count > 0)
+        this.#logger.error({ err: error, kind, count }, 'the reader of topics of a feature failed');
+      return undefined;
+    }
   }
 
   /** No feature can add this topic. */
@@ -142,10 +164,10 @@ export class Topics {
   }
 
   interrupt = () => {
-    for (const { onInterrupted } of this.readers) onInterrupted?.();
+    for (const reader of this.readers) this.#guarded(reader, () => reader.onInterrupted?.());
   };
 
   noteUnmatched(message: Message) {
-    for (const { onUnmatched } of this.readers) onUnmatched?.(message);
+    for (const reader of this.readers) this.#guarded(reader, () => reader.onUnmatched?.(message));
   }
 }

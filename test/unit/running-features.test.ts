@@ -53,12 +53,12 @@ test.each([
 ])(
   'Features: one %s after each registration and commit: messages are accepted, others are called, and log and metric have it',
   async (_, broken) => {
-    const heard: string[] = [];
+    const calls: string[] = [];
     const { features, log, failures } = await start(
       { onCommitted: broken, onRegistered: broken },
       {
-        onCommitted: (_device, changed) => void heard.push(`committed ${changed[0]?.value}`),
-        onRegistered: ({ name }) => void heard.push(`registered ${name}`),
+        onCommitted: (_device, changed) => void calls.push(`committed ${changed[0]?.value}`),
+        onRegistered: ({ name }) => void calls.push(`registered ${name}`),
       },
     );
     const events = listenTo(features);
@@ -66,7 +66,7 @@ test.each([
     const pipeline = await startMemoryPipeline({ onStored: publish, onRegistered });
     for (const value of [1, 2])
       expect(await pipeline.measure('pump', [{ sensor_id: 't', value }])).toBe('accepted');
-    expect(heard).toEqual(['registered pump', 'committed 1', 'committed 2']);
+    expect(calls).toEqual(['registered pump', 'committed 1', 'committed 2']);
     expect(await pipeline.deadLetters()).toEqual([]);
     await pipeline.stop();
     await until(async () => (await failures('0')) === 3);

@@ -17,17 +17,7 @@ import type { Registry } from '../registry/index.ts';
 import type { Statuses } from '../registry/status.ts';
 import type { SampleWriter, Series } from '../sample-writer.ts';
 import type { Kept } from './index.ts';
-
-/** Sees the samples of each message before and after their commit. */
-export interface SampleObserver {
-  /**
-   * Notes the samples that it must see again after a crash, concurrently with the commit. undefined: there is nothing to
-   * note. `seenAt`: epoch ms at which the device was seen; null: all samples are noted.
-   */
-  note: (device: Device, series: Series[], seenAt: number | null) => Promise<void> | undefined;
-  /** called after the commit; must return at once */
-  observe: (device: Device, series: Series[]) => void;
-}
+import type { SampleObserver } from './sample-observer.ts';
 
 /**
  * Longest wait of a message for the clock to reach its instants. All later messages of its connection wait too, because
