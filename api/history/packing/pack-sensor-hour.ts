@@ -74,7 +74,8 @@ export function createSensorPacker({
     }
     const plain = known.filter((row) => !isRevised(row));
     const corrections = known.filter(isRevised);
-    const final = finalOf(corrections, readFrom);
+    // An unreadable row may be an undo.
+    const final = unreadable > 0 ? [] : deletableCorrections(corrections, readFrom);
     const merged = mergeSeries([sortMerge(batches.times, batches.values), ...plain]);
     const uncorrected = final.length === 0 ? merged : withoutHidden(merged, final);
     if (uncorrected.times.length === 0 && corrections.length === 0) return false;
@@ -120,12 +121,12 @@ type Known = NonNullable<StoredSeries>;
 
 const isReadable = (series: StoredSeries): series is Known => series !== null;
 
-/** Corrections that can no longer be undone. None, as long as an undo of this hour can be undone. */
-function finalOf(corrections: Known[], readFrom: number): Known[] {
+/** Corrections whose hidden samples may be deleted. None, as long as an undo of this hour can be undone. */
+function deletableCorrections(corrections: Known[], readFrom: number): Known[] {
   const before = (readFrom - PURGE_DAYS * DAY_MS) * 1000;
-  const isYoung = ({ revision }: Known) => Number(revision?.at) >= before;
-  if (corrections.some((row) => row.revision?.undoes !== undefined && isYoung(row))) return [];
-  return corrections.filter((row) => !isYoung(row));
+  const canStillBeUndone = ({ revision }: Known) => Number(revision?.at) >= before;
+  if (corrections.some((row) => row.revision?.undoes !== undefined && canStillBeUndone(row))) return [];
+  return corrections.filter((row) => !canStillBeUndone(row));
 }
 
 /** @returns null: nothing is left of the correction */
