@@ -8,8 +8,8 @@ import type { MeasurementCounts, ProcessStats } from '../../observability/proces
 import type { Store } from '../../store/index.ts';
 import type { Hour } from '../../store/measurements/hours.ts';
 import type { Retry } from '../../store/sending/retry.ts';
-import { joinSamples, type MessageBatch, type SensorSamples } from '../decode/message-batch.ts';
 import type { Corrections } from '../corrections.ts';
+import { joinSamples, type MessageBatch, type SensorSamples } from '../decode/message-batch.ts';
 import type { Publish } from '../index.ts';
 import type { Arrival } from '../pipeline.ts';
 import type { Receipt, ReceiptTimes } from '../receipt-times.ts';

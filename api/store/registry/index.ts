@@ -59,7 +59,10 @@ export function createRegistryStore(session: Session) {
     },
 
     /** `corrected`: write timestamp of the entry of `latest`, if a correction has changed it */
-    async sensors({ group, bytes }: DeviceKey): Promise<Array<SensorRow & { corrected?: Stamp | undefined }>> {
+    async sensors({
+      group,
+      bytes,
+    }: DeviceKey): Promise<Array<SensorRow & { corrected?: Stamp | undefined }>> {
       const [rows, values, latest] = await Promise.all([
         session.all(SELECT_SENSORS, [group, bytes], MAX_SENSORS_PER_DEVICE),
         newest.ofDevice({ group, bytes }),
