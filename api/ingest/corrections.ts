@@ -162,6 +162,19 @@ export class Corrections {
   }
 
   /**
+   * Shows samples that arrived after a newer one was removed. `latest` ignores them, because their write timestamps are older than that of
+   * the removal.
+   */
+  async showLate(device: Device, series: Array<{ known: Sensor } & Series>) {
+    const changes = series.map(({ known, times, values }) => ({
+      sensor: known,
+      hours: hoursOf({ times, values }),
+    }));
+    const changed = await this.#correctLatest(device, changes);
+    if (changed.length > 0) this.#deps.publish(device, changed, []);
+  }
+
+  /**
    * Settles when every reader of the database sees the correction. `check`: runs before each attempt to write rows, and may throw
    * @throws `unavailable` while the process ends
    */
@@ -213,6 +226,7 @@ export class Corrections {
     const newest = await retry.run(() => findNewest({ device: bytes, sensor: sensor.bytes, group }));
     const isSame = newest === null ? entry.newest === null : isEqual(newest, entry.newest);
     noteNewest(sensor, hours, newest, entry.newest);
+    device.isCorrected = true;
     if (isSame) return true;
     await retry.run(() => latest.write(device, sensor.bytes, entry, newest));
     return false;

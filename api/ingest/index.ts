@@ -130,6 +130,7 @@ export function createIngest(context: Context, deps: Deps) {
         publish,
         onReplaced: (count) => metrics.corrected.inc({ kind: 'replace' }, count),
       });
+      measurements.setCorrections(replacing.corrections);
       return replacing.corrections;
     },
     /** Limits in epoch ms. Settles when the clock is right. */

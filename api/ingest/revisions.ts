@@ -1,15 +1,8 @@
 import { forEachConcurrently } from '../../common/concurrency.ts';
 import type { DeviceBytes, SensorBytes } from '../../schema/ids.ts';
-import { packRevision, packUndo } from '../../schema/packed/revision.ts';
+import { packUndo, revisionRows } from '../../schema/packed/revision.ts';
 import type { Series, Span } from '../../schema/packed/series.ts';
-import {
-  bucketOf,
-  DAY_MS,
-  dayOf,
-  MAX_SAMPLES_PER_HISTORY_ROW,
-  PURGE_DAYS,
-  yearOf,
-} from '../../schema/rules.ts';
+import { bucketOf, DAY_MS, dayOf, PURGE_DAYS, yearOf } from '../../schema/rules.ts';
 import type { ClockGuard } from '../store/clock-guard.ts';
 import type { LateDayStore } from '../store/history/progress.ts';
 import type { HistoryWrites, PackedHour } from '../store/history/writes.ts';
@@ -125,16 +118,7 @@ export class RevisionWriter {
   }
 }
 
-/** The first row has the spans. */
 function rowsOf({ hour, spans, samples, undoes }: RevisedHour, at: number): PackedHour[] {
-  if (undoes !== undefined) return [{ hour, samples: packUndo(at, undoes) }];
-  const { times, values } = samples;
-  if (times.length === 0) return [{ hour, samples: packRevision(hour, { at, spans }, null) }];
-  const rows: PackedHour[] = [];
-  for (let from = 0; from < times.length; from += MAX_SAMPLES_PER_HISTORY_ROW) {
-    const to = Math.min(times.length, from + MAX_SAMPLES_PER_HISTORY_ROW);
-    const revision = { at, spans: from === 0 ? spans : [] };
-    rows.push({ hour, samples: packRevision(hour, revision, { times, values, from, to }) });
-  }
-  return rows;
+  const blobs = undoes === undefined ? revisionRows(hour, { at, spans }, samples) : [packUndo(at, undoes)];
+  return blobs.map((blob) => ({ hour, samples: blob }));
 }

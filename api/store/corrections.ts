@@ -1,4 +1,4 @@
-import { type DeviceBytes, uuidBytes, uuidText } from '../../schema/ids.ts';
+import { type DeviceBytes, type SensorBytes, uuidBytes, uuidText } from '../../schema/ids.ts';
 import { monthOf } from '../../schema/rules.ts';
 import { firstIdOf, int64, newTimeId, timeOfId } from './cql-values.ts';
 import type { Row, Session } from './sending/session.ts';
@@ -92,6 +92,21 @@ export function createCorrectionStore(session: Session) {
         .flat()
         .reverse()
         .map((row) => ({ id: row['id'].getBuffer() as Buffer, revision: Number(row['revision']) }));
+    },
+
+    /** The sensors of the corrections of a device that were accepted in [from, to). */
+    async sensors(device: DeviceBytes, range: { from: number; to: number }): Promise<SensorBytes[]> {
+      const sensors: Set<string> = new Set();
+      let before: Buffer | null = null;
+      do {
+        const page: Awaited<ReturnType<typeof this.page>> = await this.page(device, range, {
+          before,
+          limit: 100,
+        });
+        for (const correction of page.corrections) for (const id of correction.sensors) sensors.add(id);
+        before = page.next;
+      } while (before);
+      return [...sensors].map(uuidBytes);
     },
 
     /** Reads the corrections that were accepted in [from, to), newest first, month by month. @returns `next` is null at the end */

@@ -185,6 +185,7 @@ export function createStore(deps: {
       ...createHistoryWrites(reading),
       readStatistics: packed.readRows,
       lateDayPage: createLateDays(reading).page,
+      corrections: createCorrectionStore(reading),
     },
     packLeases: createLeaseStore(reading, 'pack_lease'),
     devices: createRegistryStore(reading),

@@ -1,6 +1,6 @@
-import { HOUR_MS } from '../rules.ts';
+import { HOUR_MS, MAX_SAMPLES_PER_HISTORY_ROW } from '../rules.ts';
 import { encodeHour } from './hour/encode-hour.ts';
-import type { Numbers, Revision, Span } from './series.ts';
+import type { Numbers, Revision, Series, Span } from './series.ts';
 
 /**
  * Version 5 (docs/reference/packed-form.md): a correction of one sensor in one hour. It removes spans of time, and then gives samples their
@@ -39,6 +39,21 @@ export function packRevision(
   }
   if (samples === null) return head;
   return Buffer.concat([head, encodeHour(bucket, samples.times, samples.values, samples.from, samples.to)]);
+}
+
+/** A correction in as many rows as its samples need. The first has the spans. @throws {RangeError} as `packRevision` */
+export function revisionRows(
+  bucket: number,
+  { at, spans }: Revision,
+  { times, values }: Pick<Series, 'times' | 'values'>,
+): Buffer[] {
+  if (times.length === 0) return [packRevision(bucket, { at, spans }, null)];
+  const rows: Buffer[] = [];
+  for (let from = 0; from < times.length; from += MAX_SAMPLES_PER_HISTORY_ROW) {
+    const to = Math.min(times.length, from + MAX_SAMPLES_PER_HISTORY_ROW);
+    rows.push(packRevision(bucket, { at, spans: from === 0 ? spans : [] }, { times, values, from, to }));
+  }
+  return rows;
 }
 
 /** @param at epoch µs of the undo @param undoes epoch µs of the correction @throws {RangeError} when it is not the later one */

@@ -4,7 +4,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { digestOf, packSamples } from '../../../../schema/packed/pack.ts';
 import { packRevision, packUndo } from '../../../../schema/packed/revision.ts';
-import { mergeSeries, type Series, type Span } from '../../../../schema/packed/series.ts';
+import { joinCorrections, mergeSeries, type Series, type Span } from '../../../../schema/packed/series.ts';
 import { unpackSamples } from '../../../../schema/packed/unpack.ts';
 import { HOUR_MS } from '../../../../schema/rules.ts';
 import { sortedSeries } from './arbitraries.ts';
@@ -82,6 +82,27 @@ test('Merge of corrections: random rows, shuffled and repeated: of each instant 
       const places = new Map(repeated.map((_, index) => [index, rank(index)]));
       const order = [...repeated.keys()].sort((a, b) => Number(places.get(a)) - Number(places.get(b)));
       expect(merged(order.map((index) => repeated[index] as Series))).toEqual(expected);
+    }),
+  );
+});
+
+test('Joined corrections: random rows with later corrections: the joined row gives the same samples', () => {
+  const later = fc
+    .array(row)
+    .map((list) =>
+      list.flatMap(({ revision, ...series }) =>
+        revision ? { ...series, revision: { ...revision, at: revision.at + 6 } } : [],
+      ),
+    );
+  fc.assert(
+    fc.property(rows, later, (earlier, young) => {
+      const corrections = earlier.filter(({ revision }) => revision !== undefined);
+      const joined = joinCorrections(corrections);
+      const plain = earlier.filter(({ revision }) => revision === undefined);
+      expect(merged([...plain, ...(joined ? [joined] : []), ...young])).toEqual(
+        bruteForce([...earlier, ...young]),
+      );
+      if (joined && !isEmpty(joined)) expect(() => packed(joined)).not.toThrow();
     }),
   );
 });
