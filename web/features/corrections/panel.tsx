@@ -24,13 +24,13 @@ export function useChart({ devices, device, sensor, range }: ChartSubject) {
   const { zone } = preferences.choice.value;
   const { all, missing, problem } = useCorrections(devices, range);
   const id = sensor?.sensor_id ?? null;
-  const shown = useMemo(() => all.filter((correction) => concerns(correction, id, range)), [all, id, range]);
-  const marks = useMemo(() => marksOf(shown, all, zone), [shown, all, zone]);
+  // Marks do not depend on the range: a live range moves each second, and a new mark would lose the focus.
+  const marks = useMemo(() => marksOf(all, id, zone), [all, id, zone]);
   const plugins = useChartMarks(marks);
   if (device === null) return { plugins };
   const panel = (
     <Panel
-      {...{ all, shown, missing, device, range }}
+      {...{ all, missing, device, range }}
       sensor={id}
       problem={problem && problemWords(problem).title}
     />
@@ -39,15 +39,15 @@ export function useChart({ devices, device, sensor, range }: ChartSubject) {
 }
 
 /** @param sensor null: all sensors of the device */
-function concerns({ sensor_ids, from, to }: Correction, sensor: string | null, range: ChartSubject['range']) {
-  const isOfSensor = sensor === null || sensor_ids.includes(sensor);
-  return isOfSensor && Date.parse(from) < range.to && Date.parse(to) > range.from;
-}
+const isOf = ({ sensor_ids }: Correction, sensor: string | null) =>
+  sensor === null || sensor_ids.includes(sensor);
 
-function marksOf(shown: Correction[], all: Correction[], zone: Zone) {
+function marksOf(all: Correction[], sensor: string | null, zone: Zone) {
   const effective = inEffect(all);
-  return shown
-    .filter(({ id, kind }) => kind !== 'undo' && effective.has(id))
+  return all
+    .filter(
+      (correction) => correction.kind !== 'undo' && effective.has(correction.id) && isOf(correction, sensor),
+    )
     .map((correction) => {
       const range = { from: Date.parse(correction.from), to: Date.parse(correction.to) };
       const reason = correction.reason ? `: ${correction.reason}` : '';
@@ -58,7 +58,6 @@ function marksOf(shown: Correction[], all: Correction[], zone: Zone) {
 
 function Panel({
   all,
-  shown,
   missing,
   problem,
   device,
@@ -66,7 +65,6 @@ function Panel({
   range,
 }: {
   all: Correction[];
-  shown: Correction[];
   missing: number | null;
   problem: string | null;
   device: { id: string; name: string };
@@ -79,6 +77,12 @@ function Panel({
   const may = useMay('correct');
   const [asked, setAsked] = useState<'correct' | 'remove' | null>(null);
   const [message, setMessage] = useState('');
+  const shown = all.filter(
+    (correction) =>
+      isOf(correction, sensor) &&
+      Date.parse(correction.from) < range.to &&
+      Date.parse(correction.to) > range.from,
+  );
   const devices = useDevices(sensor === null ? shown : null);
   const isBusy = jobs.state.value !== null && jobs.state.value.state !== 'done';
   const open = (dialog: 'correct' | 'remove', label: string) => (
