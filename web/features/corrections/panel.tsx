@@ -18,11 +18,11 @@ import { CorrectionTable, useDevices } from './table.tsx';
 import '../shared/tables.css';
 import './corrections.css';
 
-/** Marks corrected ranges in charts. On the page of a device or sensor, a panel lists the corrections, and begins new ones. */
-export function useChart({ devices, device, sensor, range }: ChartSubject) {
+/** On the pages of devices and sensors, marks corrected ranges in charts. A panel lists the corrections, and begins new ones. */
+export function useChart({ device, sensor, range }: ChartSubject) {
   const { preferences } = useServices();
   const { zone } = preferences.choice.value;
-  const { all, missing, problem } = useCorrections(devices, range);
+  const { all, missing, problem } = useCorrections(device?.id ?? null, range);
   const id = sensor?.sensor_id ?? null;
   // Marks do not depend on the range: a live range moves each second, and a new mark would lose the focus.
   const marks = useMemo(() => marksOf(all, id, zone), [all, id, zone]);
@@ -130,31 +130,25 @@ function Panel({
   );
 }
 
-/** Maximum number of corrections that are read for each device. */
+/** Maximum number of corrections that are read. */
 const LIMIT = 200;
 const REFRESH = { refreshMs: 30_000 };
 const NOTHING_READ = { all: [] as Correction[], missing: null };
 
-/** @returns corrections of the devices, newest first; `missing`: time in epoch ms before which some are missing; null: none is missing */
-function useCorrections(devices: readonly string[], { live, from, to }: ChartSubject['range']) {
+/** Samples are corrected after they are measured. The clock of a device may be some time ahead. */
+const AHEAD_MS = 86_400_000;
+
+/** @returns corrections of the device, newest first; `missing`: time in epoch ms before which some are missing; null: none is missing */
+function useCorrections(device: string | null, { live, from, to }: ChartSubject['range']) {
   const { client, live: stream } = useServices();
-  const length = live ? `${to - from}` : `${from}`;
   const { data, problem } = useQuery(
-    `${devices.join(' ')} ${length} ${stream.historyChanges.value}`,
+    `${device} ${live ? to - from : from} ${stream.historyChanges.value}`,
     async (signal) => {
-      // Samples are corrected after they are measured. The clock of a device may be some time ahead.
-      const query = { limit: LIMIT, from: from - AHEAD_MS };
-      const pages = await Promise.all(
-        devices.map((device) => readCorrections(client, { ...query, device }, signal)),
-      );
-      return {
-        all: pages.flatMap(({ items }) => items),
-        missing: missingBefore(pages, ({ accepted_at }) => accepted_at),
-      };
+      if (device === null) return NOTHING_READ;
+      const page = await readCorrections(client, { device, from: from - AHEAD_MS, limit: LIMIT }, signal);
+      return { all: page.items, missing: missingBefore([page], ({ accepted_at }) => accepted_at) };
     },
     REFRESH,
   );
   return { ...(data ?? NOTHING_READ), problem };
 }
-
-const AHEAD_MS = 86_400_000;

@@ -82,8 +82,15 @@ test('Corrections: one value is replaced, a range removed: marks, a gap and the 
   await status('1 sample replaced.');
   expect(await values(29, 32)).toEqual([21.29, 21.3, 21.31]);
   const mark = button(/^Replaced 1 sample, .*: A lamp stood next to it\.$/);
+  const text = page.locator('.chart-mark-text', { hasText: 'A lamp stood next to it.' });
+  await mark.hover();
+  await text.waitFor();
+  await button('Correct values…').hover();
+  await text.waitFor({ state: 'hidden' });
   await mark.focus();
-  await page.locator('.chart-mark-text', { hasText: 'A lamp stood next to it.' }).waitFor();
+  // Only a focus that a key has moved shows the text.
+  for (const key of ['Shift+Tab', 'Tab']) await page.keyboard.press(key);
+  await text.waitFor();
 
   await button('Remove values…').click();
   await fillRange('Remove values of my-desk', 50, 90);
