@@ -3,6 +3,7 @@ import { problemWords } from '../../api/request.ts';
 import type { ChartSubject } from '../../feature.ts';
 import type { Zone } from '../../format.ts';
 import { formatDateTime } from '../../format.ts';
+import { deviceHref } from '../../routes.ts';
 import { useKept, useQuery, useServices } from '../../state/hooks.ts';
 import { scopeText, useMay } from '../../state/session.ts';
 import { useChartMarks } from '../shared/chart-marks.ts';
@@ -84,6 +85,8 @@ function Panel({
       Date.parse(correction.to) > range.from,
   );
   const devices = useDevices(sensor === null ? shown : null);
+  // A name that no address can hold has no page of its own.
+  const [, part = device.id] = deviceHref(device.id, device.name).split('/devices/');
   const isBusy = jobs.state.value !== null && jobs.state.value.state !== 'done';
   const open = (dialog: 'correct' | 'remove', label: string) => (
     <button
@@ -102,7 +105,7 @@ function Panel({
     <section class="panel below-chart" aria-label="Corrections">
       <div class="correction-head">
         <h2>Corrections</h2>
-        <a class="link" href={`/corrections?device=${device.id}`}>
+        <a class="link" href={`/corrections?device=${part}`}>
           Log of {device.name}
         </a>
         <span class="correction-buttons">
