@@ -60,10 +60,8 @@ export function useRange(start: { from: number; to: number }) {
   const isOrdered = from.ts !== null && to.ts !== null && from.ts < to.ts;
   const fields = (
     <>
-      <div class="correction-range">
-        {from.field}
-        {to.field}
-      </div>
+      {from.field}
+      {to.field}
       {from.ts !== null && to.ts !== null && !isOrdered && <Wrong>From has to be before to.</Wrong>}
     </>
   );

@@ -3,6 +3,7 @@ import { problemWords } from '../../api/request.ts';
 import type { ChartSubject } from '../../feature.ts';
 import type { Zone } from '../../format.ts';
 import { formatDateTime } from '../../format.ts';
+import { deviceHref } from '../../routes.ts';
 import { useKept, useQuery, useServices } from '../../state/hooks.ts';
 import { scopeText, useMay } from '../../state/session.ts';
 import { useChartMarks } from '../shared/chart-marks.ts';
@@ -18,19 +19,19 @@ import { CorrectionTable, useDevices } from './table.tsx';
 import '../shared/tables.css';
 import './corrections.css';
 
-/** Marks corrected ranges in charts. On the page of a device or sensor, a panel lists the corrections, and begins new ones. */
-export function useChart({ devices, device, sensor, range }: ChartSubject) {
+/** On the pages of devices and sensors, marks corrected ranges in charts. A panel lists the corrections, and begins new ones. */
+export function useChart({ device, sensor, range }: ChartSubject) {
   const { preferences } = useServices();
   const { zone } = preferences.choice.value;
-  const { all, missing, problem } = useCorrections(devices, range);
+  const { all, missing, problem } = useCorrections(device?.id ?? null, range);
   const id = sensor?.sensor_id ?? null;
-  const shown = useMemo(() => all.filter((correction) => concerns(correction, id, range)), [all, id, range]);
-  const marks = useMemo(() => marksOf(shown, all, zone), [shown, all, zone]);
+  // Marks do not depend on the range: a live range moves each second, and a new mark would lose the focus.
+  const marks = useMemo(() => marksOf(all, id, zone), [all, id, zone]);
   const plugins = useChartMarks(marks);
   if (device === null) return { plugins };
   const panel = (
     <Panel
-      {...{ all, shown, missing, device, range }}
+      {...{ all, missing, device, range }}
       sensor={id}
       problem={problem && problemWords(problem).title}
     />
@@ -39,15 +40,15 @@ export function useChart({ devices, device, sensor, range }: ChartSubject) {
 }
 
 /** @param sensor null: all sensors of the device */
-function concerns({ sensor_ids, from, to }: Correction, sensor: string | null, range: ChartSubject['range']) {
-  const isOfSensor = sensor === null || sensor_ids.includes(sensor);
-  return isOfSensor && Date.parse(from) < range.to && Date.parse(to) > range.from;
-}
+const isOf = ({ sensor_ids }: Correction, sensor: string | null) =>
+  sensor === null || sensor_ids.includes(sensor);
 
-function marksOf(shown: Correction[], all: Correction[], zone: Zone) {
+function marksOf(all: Correction[], sensor: string | null, zone: Zone) {
   const effective = inEffect(all);
-  return shown
-    .filter(({ id, kind }) => kind !== 'undo' && effective.has(id))
+  return all
+    .filter(
+      (correction) => correction.kind !== 'undo' && effective.has(correction.id) && isOf(correction, sensor),
+    )
     .map((correction) => {
       const range = { from: Date.parse(correction.from), to: Date.parse(correction.to) };
       const reason = correction.reason ? `: ${correction.reason}` : '';
@@ -58,7 +59,6 @@ function marksOf(shown: Correction[], all: Correction[], zone: Zone) {
 
 function Panel({
   all,
-  shown,
   missing,
   problem,
   device,
@@ -66,7 +66,6 @@ function Panel({
   range,
 }: {
   all: Correction[];
-  shown: Correction[];
   missing: number | null;
   problem: string | null;
   device: { id: string; name: string };
@@ -79,7 +78,15 @@ function Panel({
   const may = useMay('correct');
   const [asked, setAsked] = useState<'correct' | 'remove' | null>(null);
   const [message, setMessage] = useState('');
+  const shown = all.filter(
+    (correction) =>
+      isOf(correction, sensor) &&
+      Date.parse(correction.from) < range.to &&
+      Date.parse(correction.to) > range.from,
+  );
   const devices = useDevices(sensor === null ? shown : null);
+  // A name that no address can hold has no page of its own.
+  const [, part = device.id] = deviceHref(device.id, device.name).split('/devices/');
   const isBusy = jobs.state.value !== null && jobs.state.value.state !== 'done';
   const open = (dialog: 'correct' | 'remove', label: string) => (
     <button
@@ -98,7 +105,7 @@ function Panel({
     <section class="panel below-chart" aria-label="Corrections">
       <div class="correction-head">
         <h2>Corrections</h2>
-        <a class="link" href={`/corrections?device=${device.id}`}>
+        <a class="link" href={`/corrections?device=${part}`}>
           Log of {device.name}
         </a>
         <span class="correction-buttons">
@@ -126,31 +133,25 @@ function Panel({
   );
 }
 
-/** Maximum number of corrections that are read for each device. */
+/** Maximum number of corrections that are read. */
 const LIMIT = 200;
 const REFRESH = { refreshMs: 30_000 };
 const NOTHING_READ = { all: [] as Correction[], missing: null };
 
-/** @returns corrections of the devices, newest first; `missing`: time in epoch ms before which some are missing; null: none is missing */
-function useCorrections(devices: readonly string[], { live, from, to }: ChartSubject['range']) {
+/** Samples are corrected after they are measured. The clock of a device may be some time ahead. */
+const AHEAD_MS = 86_400_000;
+
+/** @returns corrections of the device, newest first; `missing`: time in epoch ms before which some are missing; null: none is missing */
+function useCorrections(device: string | null, { live, from, to }: ChartSubject['range']) {
   const { client, live: stream } = useServices();
-  const length = live ? `${to - from}` : `${from}`;
   const { data, problem } = useQuery(
-    `${devices.join(' ')} ${length} ${stream.historyChanges.value}`,
+    `${device} ${live ? to - from : from} ${stream.historyChanges.value}`,
     async (signal) => {
-      // Samples are corrected after they are measured. The clock of a device may be some time ahead.
-      const query = { limit: LIMIT, from: from - AHEAD_MS };
-      const pages = await Promise.all(
-        devices.map((device) => readCorrections(client, { ...query, device }, signal)),
-      );
-      return {
-        all: pages.flatMap(({ items }) => items),
-        missing: missingBefore(pages, ({ accepted_at }) => accepted_at),
-      };
+      if (device === null) return NOTHING_READ;
+      const page = await readCorrections(client, { device, from: from - AHEAD_MS, limit: LIMIT }, signal);
+      return { all: page.items, missing: missingBefore([page], ({ accepted_at }) => accepted_at) };
     },
     REFRESH,
   );
   return { ...(data ?? NOTHING_READ), problem };
 }
-
-const AHEAD_MS = 86_400_000;

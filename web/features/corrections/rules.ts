@@ -9,7 +9,7 @@ const DAY_MS = 86_400_000;
 export const UNDO_DAYS = 7;
 
 /** @returns time in epoch ms until which the correction can be undone */
-export const undoableUntil = ({ accepted_at }: Pick<Correction, 'accepted_at'>): number =>
+export const undoEnd = ({ accepted_at }: Pick<Correction, 'accepted_at'>): number =>
   Date.parse(accepted_at) + UNDO_DAYS * DAY_MS;
 
 /**

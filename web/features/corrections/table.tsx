@@ -14,7 +14,7 @@ import { FormDialog } from '../shared/form.tsx';
 import type { Correction } from './api.ts';
 import { undoCorrection } from './api.ts';
 import { useReason } from './fields.tsx';
-import { actText, inEffect, rangeText, UNDO_DAYS, undoableUntil } from './rules.ts';
+import { actText, inEffect, rangeText, UNDO_DAYS, undoEnd } from './rules.ts';
 
 /** Devices by id. null: it is not registered any more. */
 export type Devices = ReadonlyMap<string, DeviceInfo | null>;
@@ -190,7 +190,7 @@ function Undo({
   const { clock, preferences } = useServices();
   const { zone } = preferences.choice.value;
   const may = useMay('correct');
-  const until = undoableUntil(correction);
+  const until = undoEnd(correction);
   if (!isEffective) return <span class="quiet">Undone</span>;
   if (clock.time.value > until) return <span class="quiet">Only within {UNDO_DAYS} days</span>;
   return (

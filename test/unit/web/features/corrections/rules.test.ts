@@ -9,7 +9,7 @@ import {
   partsOf,
   rangeText,
   UNDO_DAYS,
-  undoableUntil,
+  undoEnd,
 } from '../../../../../web/features/corrections/rules.ts';
 import { createZone, UTC } from '../../../../../web/format.ts';
 
@@ -39,11 +39,11 @@ test('Calibration: any value, added to and subtracted from: it differs by 15 dig
 
 test('Undo of a correction: possible for as many days as the API allows', () => {
   expect(UNDO_DAYS).toBe(STORED_UNDO_DAYS);
-  const until = undoableUntil({ accepted_at: '2026-11-21T09:50:00.000Z' });
+  const until = undoEnd({ accepted_at: '2026-11-21T09:50:00.000Z' });
   expect(new Date(until).toISOString()).toBe('2026-11-28T09:50:00.000Z');
 });
 
-test('Corrections in effect: the undo of an undo restores a correction, two undos of one do not', () => {
+test('Corrections in effect: the undo of an undo restores a correction, unless a second undo remains', () => {
   const of = (...pairs: [id: string, undoes?: string][]) => [
     ...inEffect(pairs.map(([id, undoes]) => ({ id, undoes: undoes ?? null }))),
   ];
