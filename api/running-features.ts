@@ -58,7 +58,7 @@ export class RunningFeatures {
     return this.#running.flatMap(({ routes }) => routes);
   }
 
-  /** Adds the formats of features to a route of the core. */
+  /** Adds the formats and parameters that features bring to a route. */
   extend = (route: BoundRoute): BoundRoute =>
     this.#running.reduce((extended, { extend }) => extend?.(extended) ?? extended, route);
 

@@ -11,6 +11,7 @@ import {
   actOf,
   answerResult,
   audit,
+  badParameter,
   bodyOf,
   SCHEMAS as CORE_SCHEMAS,
   cutRange,
@@ -168,11 +169,6 @@ export const getCorrections =
       next: page.next && cursors.seal(scope, page.next.toString('hex')),
     });
   };
-
-const badParameter = (name: string, rule: string) =>
-  new MillraceError('bad_parameter', `${name}: ${rule}`, {
-    details: { parameters: [{ name, reason: rule }] },
-  });
 
 const correctionItem = ({ id, revision, device, sensors, from, to, ...given }: Correction) => ({
   id: uuidText(id),
