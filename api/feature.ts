@@ -58,17 +58,17 @@ export interface Core extends RouteCore {
 /** Finds the committed items that features announce, by the kind of the announcement. */
 export type AnnouncedKinds = ReadonlyMap<string, FindAnnounced>;
 
-/** Further formats of an answer of the core. */
+/** Further formats or parameters of a route of the core, or of another feature. */
 export interface Formats<D> {
   describe: (operation: Operation) => Operation;
-  /** `json`: the handler of the core, for requests that want no further format */
+  /** `json`: the handler of the route, for requests that want no further format */
   handler: (deps: D, json: RequestHandler) => RequestHandler;
 }
 
 /** What a feature adds to a process. */
 export interface RunningFeature {
   routes: BoundRoute[];
-  /** adds formats to a route of the core */
+  /** adds formats or parameters to a route of the core or of another feature */
   extend?: (route: BoundRoute) => BoundRoute;
   /** Is called after the commit of a message, and must return at once. */
   onCommitted?: Publish | undefined;
@@ -131,7 +131,7 @@ export interface Feature extends Contract {
   brokerRights?: (config: Pick<Config, 'of'>) => BrokerRights;
   /** finders of its own announced items, by the kind of the announcement */
   announced?: Record<string, (store: Store) => FindAnnounced>;
-  /** further formats of answers of the core, by the ids of operations */
+  /** further formats or parameters of routes of the core or of other features, by the ids of operations */
   formats?: Record<string, Formats<never>>;
   create: (core: Core) => Promise<RunningFeature>;
 }

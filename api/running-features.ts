@@ -86,7 +86,7 @@ export class RunningFeatures {
     return this.#features.flatMap(({ routes }) => routes);
   }
 
-  /** Adds the formats of features to a route of the core. @throws with the name of the feature that failed */
+  /** Adds the formats and parameters that features bring to a route. @throws with the name of the feature that failed */
   extend = (route: BoundRoute): BoundRoute =>
     this.#running.reduce((extended, { name, feature }) => {
       try {

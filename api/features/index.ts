@@ -62,18 +62,20 @@ export const FEATURES: Feature[] = [
 
 checkConflicts(FEATURES);
 
-const { routes: coreRoutes = [], ...coreContract } = CORE_CONTRACT;
+/** Adds what features bring to the routes of others. */
+const extended = (routes: Route[] = []): Route[] =>
+  routes.map((route) => ({
+    ...route,
+    operation: FEATURES.reduce(
+      (operation, { formats }) => formats?.[operation.id]?.describe(operation) ?? operation,
+      route.operation,
+    ),
+  }));
 
-/** The routes of the core, with the formats that features add. */
-const extendedRoutes = coreRoutes.map((route) => ({
-  ...route,
-  operation: FEATURES.reduce(
-    (operation, { formats }) => formats?.[operation.id]?.describe(operation) ?? operation,
-    route.operation,
-  ),
+export const CONTRACTS: Contract[] = [CORE_CONTRACT, ...FEATURES].map((contract) => ({
+  ...contract,
+  routes: extended(contract.routes),
 }));
-
-export const CONTRACTS: Contract[] = [{ ...coreContract, routes: extendedRoutes }, ...FEATURES];
 
 export const ROUTES: Route[] = CONTRACTS.flatMap(({ routes = [] }) => routes);
 

@@ -25,7 +25,7 @@ export function createApi(
 ) {
   const { streamedUntil } = features;
   const deps = { ...core, ...parts, streamedUntil, mqtt: () => mqttItem(core.context.config, mqttPort()) };
-  const routes = [...bindRoutes(API_ROUTES, deps).map(features.extend), ...features.routes];
+  const routes = [...bindRoutes(API_ROUTES, deps), ...features.routes].map(features.extend);
   const router = express.Router();
   const elsewhere = routes.map(({ path }) => path).filter((path) => !path.startsWith(API));
   router.use([API, ...elsewhere.map(addressOf)], noStore, compressAnswers());

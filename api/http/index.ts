@@ -21,6 +21,7 @@ export {
   MAX_CONCURRENT,
 } from './long-requests.ts';
 export {
+  badParameter,
   checkEncoding,
   cutRange,
   digits,
@@ -33,6 +34,7 @@ export {
   readQuery,
   timeOf,
 } from './parameters.ts';
+export { filterByPlaces, placeFilterOf } from './places.ts';
 export { answerResult } from './problems.ts';
 export { DEVICES_QUERY, devicePages, findMeasured, findSensor, noSuchDevice } from './routes/devices.ts';
 export { CORE_CONTRACT } from './routes/index.ts';

@@ -2,6 +2,7 @@
 import { defineFeature } from '../../feature.ts';
 import type { Route } from '../../http/route.ts';
 import { ASSET_SETTINGS, createBoundTokens } from './bound-tokens.ts';
+import { placedQuery } from './query-places.ts';
 import { createRollUps, SERIES_SCHEMAS, type SeriesRouteDeps, seriesRoute } from './roll-ups/index.ts';
 import { type Deps, routes, SCHEMAS } from './routes/index.ts';
 import { createTree } from './tree/index.ts';
@@ -21,6 +22,7 @@ export const assetsFeature = defineFeature({
     },
   },
   routes: ALL_ROUTES,
+  formats: { query: placedQuery },
   create(core) {
     const { tree, log, edits, noteDevice, ...running } = createTree(core);
     // Before the tree reads its log, because roll-ups note the edits that they lack.

@@ -8,6 +8,7 @@ import {
   abortOnClose,
   actOf,
   audit,
+  badParameter,
   SCHEMAS as CORE_SCHEMAS,
   cutRange,
   fields,
@@ -160,10 +161,6 @@ export const getCorrections =
     });
   };
 
-const badParameter = (name: string, rule: string) =>
-  new MillraceError('bad_parameter', `${name}: ${rule}`, {
-    details: { parameters: [{ name, reason: rule }] },
-  });
 
 export const replaceMeasurements: Operation = {
   id: 'replaceMeasurements',

@@ -163,6 +163,41 @@ test('Token of ASSET_TOKENS: posts, reads and moves within its asset, until the 
   expect(await asPart('GET', '/devices/winch/sensors/load/measurements')).toBe(403);
 });
 
+test('Query by assets: a device moved: its samples count at each asset for the hours in which it was there', async () => {
+  await create({ name: 'Brewery' });
+  for (const name of ['Cellar', 'Loft']) await create({ name, level: 'area', parent: 'Brewery' });
+  const hour = Math.floor(Date.now() / HOUR_MS) * HOUR_MS;
+  const samples = [3, 2, 1].map((hours) => ({ sensor_id: 'heat', ts: hour - hours * HOUR_MS, value: hours }));
+  const put = (asset: string, since?: number) =>
+    ask('PUT', '/devices/kettle/assets', { body: { asset, since } });
+  await put('Brewery/Cellar');
+  expect((await ask('POST', '/measurements?device=kettle', { body: samples })).status).toBe(200);
+  expect((await put('Brewery/Loft', hour - HOUR_MS)).status).toBe(200);
+  const query = async (parameters: string) =>
+    (await read(`/query?from=-5h&aggregate=count,sum&${parameters}`)).series;
+  expect(await query(`asset=${at('Brewery/Cellar')}`)).toMatchObject([
+    { device: 'kettle', sensor: 'heat', count: [2], sum: [5] },
+  ]);
+  expect(await query('asset=Brewery&group_level=area')).toMatchObject([
+    { place: 'Brewery/Cellar', sensors: 1, count: [2], sum: [5] },
+    { place: 'Brewery/Loft', sensors: 1, count: [1], sum: [1] },
+  ]);
+  expect(await query('asset=Brewery&group_level=line')).toMatchObject([{ place: null, count: [3] }]);
+  expect(await query('device=kettle&group_level=site&format=json')).toMatchObject([{ place: 'Brewery' }]);
+  const csv = await ask('GET', '/query?from=-5h&asset=Brewery&group_level=area&format=csv', {
+    token: READER,
+  });
+  expect(csv.text.split('\n').slice(0, 2)).toEqual([
+    'ts,place,unit,avg',
+    expect.stringMatching(/^20.*Z,Brewery\/Cellar,,2.5$/),
+  ]);
+  expectRefusal(await ask('GET', '/query?asset=Nowhere'), 'not_found');
+  expectRefusal(await ask('GET', '/query?group_level=floor'), 'bad_parameter');
+  expectRefusal(await ask('GET', '/query?group_level=area&group=site'), 'bad_parameter');
+  expect((await ask('GET', '/query?asset=Brewery', { token: PART })).status).toBe(403);
+  expect((await ask('GET', `/query?asset=${at('Quay/East')}`, { token: PART })).status).toBe(200);
+});
+
 test('Tree as CSV: a file is tried, stored, and sent again: only the first one changes something, and the export has it', async () => {
   const file = [
     'path,level,device,sensor',

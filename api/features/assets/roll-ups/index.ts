@@ -13,6 +13,7 @@ import { Rolling } from './rolling.ts';
 import { createRollUpStore } from './store.ts';
 
 export type { AssetSeries } from './asset-series.ts';
+export { placementsBelow } from './below.ts';
 export { SERIES_SCHEMAS, type SeriesRouteDeps, seriesRoute } from './route.ts';
 
 /** In ms. The database may not answer the last request of an ending process. */

@@ -15,6 +15,13 @@ export interface Asset {
   isRetired: boolean;
 }
 
+/** `assets`: ids of an asset and its ancestors. */
+export interface HeldSpan {
+  assets: string[];
+  from: number;
+  to: number;
+}
+
 /** `asset`: where the member is placed. */
 export interface PlacedMember {
   member: Member;
@@ -139,6 +146,30 @@ export class AssetTree {
     const own = member?.sensors?.get(sensor)?.places.at(hour) ?? null;
     const place = own ?? member?.places.at(hour) ?? null;
     return place === null ? [] : this.#upwards(place, hour);
+  }
+
+  /** The assets that hold the sensor in [from, to), nearest first, for each span in which they are the same. In order of time. */
+  *assetsBetween(device: string, sensor: string, from: number, to: number): Generator<HeldSpan> {
+    const member = this.device(device);
+    const own = member?.sensors?.get(sensor);
+    const spans = [member, own].flatMap((placed) => [...(placed?.places.between(from, to) ?? [])]);
+    const starts = [...new Set([from, ...spans.map((span) => span.from)])].sort((a, b) => a - b);
+    for (const [index, start] of starts.entries()) {
+      const span = { from: start, to: starts[index + 1] ?? to };
+      yield* this.#upwardsBetween(this.assetAt(device, sensor, start), span, []);
+    }
+  }
+
+  *#upwardsBetween(
+    id: string | null,
+    span: { from: number; to: number },
+    below: string[],
+  ): Generator<HeldSpan> {
+    const node = this.#nodes.assets.get(id ?? '');
+    if (!node || below.length === MAX_DEPTH) return void (yield { assets: below, ...span });
+    const assets = [...below, node.id];
+    for (const { value, ...part } of node.parents.between(span.from, span.to))
+      yield* this.#upwardsBetween(value, part, assets);
   }
 
   /** Placements at the asset and below it in [from, to), clipped. */

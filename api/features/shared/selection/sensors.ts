@@ -4,6 +4,7 @@ import { MillraceError } from '../../../../common/errors.ts';
 import { groupOf, identifySensor, uuidBytes } from '../../../../schema/ids.ts';
 import { bucketOf } from '../../../../schema/rules.ts';
 import { noSuchDevice, parseDevice } from '../../../http/index.ts';
+import type { Place } from '../../../http/places.ts';
 import type { RouteCore } from '../../../http/route.ts';
 import type { LatestRow } from '../../../store/devices/latest-rows.ts';
 import type { AlignedSensor } from './aligned.ts';
@@ -17,7 +18,8 @@ interface Selection {
   type: string | undefined;
 }
 
-export type SelectedSensor = AlignedSensor & { row: LatestRow };
+/** `place`: of a sensor that counts by its place */
+export type SelectedSensor = AlignedSensor & { row: LatestRow; place?: Place | null };
 
 const AT_ONCE = 8;
 

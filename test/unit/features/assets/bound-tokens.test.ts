@@ -219,6 +219,11 @@ describe('Bound token', () => {
       [`latest?site=a&device=outside`, 403],
       [`query?device=inside&device=${id}`, 200],
       [`query?device=inside&device=outside`, 403],
+      [`query?asset=${encodeURIComponent('a/b/line')}`, 200],
+      [`query?asset=${encodeURIComponent('a/bc')}`, 403],
+      [`query?asset=${encodeURIComponent('a/b')}&device=outside`, 403],
+      [`query?asset=${encodeURIComponent('a/b')}&asset=a`, 403],
+      [`query?group_level=line`, 403],
       [`stream?device=inside`, 403],
       [`changes?device=inside`, 403],
     ] as const)
