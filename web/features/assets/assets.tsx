@@ -4,17 +4,20 @@ import { Notice, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
 import { useServices, useTitle } from '../../state/hooks.ts';
 import { useMay } from '../../state/session.ts';
 import { assetHref, parentOf } from './address.ts';
-import type { Asset, AssetDetail, AssetMember } from './api.ts';
+import type { Asset, AssetDetail, AssetMember, AssetPlan } from './api.ts';
 import { AssetCharts } from './charts.tsx';
 import { Children } from './children.tsx';
 import { type Action, ActionDialog } from './dialogs.tsx';
 import { DragContext, useDragging, useHeld } from './drag.ts';
 import { Members } from './members.tsx';
+import { Plan } from './plan.tsx';
 import { Path, Siblings, Title } from './title.tsx';
-import { type Conditions, useConditions, useTree } from './use-tree.ts';
+import { type Conditions, useConditions, usePlan, useTree } from './use-tree.ts';
 import '../shared/tables.css';
 import './assets.css';
 import type { Page } from '../../api/types.ts';
+
+const NOWHERE: AssetPlan['places'] = [];
 
 export function AssetsView() {
   const { router } = useServices();
@@ -22,7 +25,8 @@ export function AssetsView() {
   const path = query.get('path') || null;
   const { data, problem, loading, slow, reload } = useTree(path);
   const known = data?.isMissing === false ? data : null;
-  const conditions = useConditions(path, known?.members ?? null);
+  const plan = usePlan(known?.asset?.asset_id ?? null);
+  const conditions = useConditions(path, known?.members ?? null, plan.plan?.places ?? NOWHERE);
   const [action, setAction] = useState<Action | null>(null);
   const [message, setMessage] = useState('');
   const name = path === null ? 'Assets' : (path.split('/').at(-1) ?? path);
@@ -35,6 +39,7 @@ export function AssetsView() {
     if (next !== undefined && next !== path) return router.go(assetHref(next), { flash: text });
     setMessage(text);
     reload();
+    plan.reload();
     return undefined;
   };
 
@@ -47,7 +52,7 @@ export function AssetsView() {
     ),
   );
   const shown = useHeld(
-    { known, conditions, problem, isSlow: slow && loading, message: message || flash },
+    { known, plan, conditions, problem, isSlow: slow && loading, message: message || flash },
     drag.dragged !== null,
   );
 
@@ -73,7 +78,13 @@ export function AssetsView() {
       {shown.problem && !shown.known ? (
         <ProblemNotice problem={shown.problem} onRetry={reload} />
       ) : shown.known ? (
-        <Content key={path ?? ''} {...shown.known} conditions={shown.conditions} setAction={setAction} />
+        <Content
+          key={path ?? ''}
+          {...shown.known}
+          plan={shown.plan}
+          conditions={shown.conditions}
+          setAction={setAction}
+        />
       ) : (
         <section class="panel asset-waiting waiting" aria-hidden="true">
           <span class="bar" />
@@ -119,6 +130,7 @@ function Content({
   asset,
   below,
   members,
+  plan,
   conditions,
   setAction,
 }: Acting & {
@@ -126,6 +138,7 @@ function Content({
   asset: AssetDetail | null;
   below: Page<Asset>;
   members: Page<AssetMember>;
+  plan: ReturnType<typeof usePlan>;
   conditions: Conditions;
 }) {
   const direct = members.items.filter((member) => member.path === path);
@@ -139,6 +152,15 @@ function Content({
         </p>
       )}
       {below.items.length > 0 && <Children assets={below.items} conditions={conditions} />}
+      {asset && (
+        <Plan
+          answer={plan}
+          members={members.items}
+          asset={asset}
+          conditions={conditions}
+          setAction={setAction}
+        />
+      )}
       {asset && <Members asset={asset} members={direct} conditions={conditions} onAct={setAction} />}
       {asset && members.items.length > 0 && (
         <AssetCharts asset={asset} members={members.items} conditions={conditions} />

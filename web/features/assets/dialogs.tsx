@@ -7,13 +7,14 @@ import { changeAsset, createAsset, removeMember, retireAsset } from './api.ts';
 import { ImportDialog } from './import-dialog.tsx';
 import { levelsUnder } from './levels.ts';
 import { MoveDialog, PlaceDialog, ReplaceDialog } from './move-dialogs.tsx';
+import { PictureDialog, RemovePlanDialog } from './plan-dialogs.tsx';
 import type { Target } from './target-field.tsx';
 import { editWords } from './words.ts';
 
 /** What a dialog does. */
 export type Action =
   | { kind: 'create'; parent: AssetDetail | null }
-  | { kind: 'change' | 'retire' | 'place'; asset: AssetDetail }
+  | { kind: 'change' | 'retire' | 'place' | 'picture' | 'unplan'; asset: AssetDetail }
   | { kind: 'move'; asset: Asset; to?: Target }
   | { kind: 'replace'; member: AssetMember; to?: Target }
   | { kind: 'remove'; member: AssetMember }
@@ -41,6 +42,10 @@ export function ActionDialog({ action, ...props }: DialogProps & { action: Actio
       return <ReplaceDialog member={action.member} to={action.to} {...props} />;
     case 'remove':
       return <RemoveDialog member={action.member} {...props} />;
+    case 'picture':
+      return <PictureDialog asset={action.asset} {...props} />;
+    case 'unplan':
+      return <RemovePlanDialog asset={action.asset} {...props} />;
     case 'import':
       return <ImportDialog {...props} />;
   }

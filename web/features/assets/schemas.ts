@@ -75,6 +75,20 @@ export interface AssetPlace {
   /** Null: the device or the sensor is there now. */
   to: string | null;
 }
+export interface AssetPlan {
+  /** Null: the asset has no plan. */
+  picture: {
+    type: 'image/svg+xml' | 'image/png' | 'image/jpeg' | 'image/webp';
+    changed_at: string;
+  } | null;
+  /** `x` and `y` are fractions of the width and the height, from the top left. */
+  places: {
+    device_id: string;
+    sensor_id: string;
+    x: number;
+    y: number;
+  }[];
+}
 /** Points in order of time. Bins without samples are left out. `source` is `roll-ups` if the points are made of hourly roll-ups of the asset, else as in a series of a sensor. Samples from `complete_until` on may be missing. It is null if none is missing. */
 export interface AssetSeries {
   points: Point[];

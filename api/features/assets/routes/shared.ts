@@ -44,14 +44,15 @@ export const editorOf = (res: Response): string => String(res.locals['caller'].b
 /** In bytes. The longest path, all characters escaped, fits. */
 const MAX_BYTES = 16 * 1024;
 
-/** @throws `malformed`, and the errors of `readJsonText` */
+/** `limit`: bytes. @throws `malformed`, and the errors of `readJsonText` */
 export async function readWanted<T extends z.ZodType>(
   req: Request,
   res: Response,
   schema: T,
   advice: string,
+  limit: number = MAX_BYTES,
 ): Promise<z.infer<T>> {
-  const text = await readJsonText(req, res, MAX_BYTES);
+  const text = await readJsonText(req, res, limit);
   try {
     return schema.parse(JSON.parse(text));
   } catch (error) {
