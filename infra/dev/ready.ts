@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MillraceError } from '../../common/errors.ts';
 import { askApi } from '../../common/api-client.ts';
+import { MillraceError } from '../../common/errors.ts';
 
 const POLL_MS = 150;
 const ANSWER_MS = 2000;

@@ -120,9 +120,9 @@ type Slice = { first: Buffer; end: Buffer; hour: number };
 /** The search has covered all ids from `reached` on. */
 type Found = { ids: Buffer[]; reached: Buffer };
 
-export type Filter = { device?: string | undefined; code?: string | undefined };
+type Filter = { device?: string | undefined; code?: string | undefined };
 
-export type Head = { id: Buffer; device: string | null; codes: Record<string, number> };
+type Head = { id: Buffer; device: string | null; codes: Record<string, number> };
 
 /** Finds dead letters by time, device and code, without their content. */
 class DeadLetterSearch {
@@ -197,7 +197,7 @@ const newer = (a: Buffer, b: Buffer) => (compareDeadLetterIds(a, b) > 0 ? a : b)
  * Compares ids in the order of the CQL type `timeuuid`: by time, then by the other 8 bytes as signed bytes.
  * Both servers use this order (Cassandra's `TimeUUIDType`, ScyllaDB's `timeuuid_tri_compare`).
  */
-export function compareDeadLetterIds(a: Buffer, b: Buffer): number {
+function compareDeadLetterIds(a: Buffer, b: Buffer): number {
   const timeA = ticksOf(a);
   const timeB = ticksOf(b);
   if (timeA !== timeB) return timeA < timeB ? -1 : 1;

@@ -1,21 +1,22 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterEach, expect, test } from '@jest/globals';
+import { createServer, type RequestListener } from 'node:http';
+import { expect, test } from '@jest/globals';
 import { ApiClient } from '../../../common/api-client.ts';
 import { readSettings } from '../../../common/settings/index.ts';
+import { useCleanUps } from '../../support/clean-ups.ts';
+import { listening } from '../../support/http/listening.ts';
+import { NO_ENV_FILE } from '../../support/settings.ts';
 
 const TOKEN = 'a-token-of-this-test';
 
-let server: Server;
-afterEach(() => void server.close());
+const afterwards = useCleanUps();
 
 /** @returns a client of a server that gives these answers */
 async function clientOf(onRequest: RequestListener, lines: string[] = []) {
-  server = createServer(onRequest);
-  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/below/`;
-  const config = readSettings({ API_URL: url, API_TOKEN: TOKEN }, { envFile: '' });
-  return { url, client: new ApiClient(config, (text) => lines.push(text)) };
+  const server = createServer(onRequest);
+  const url = `http://127.0.0.1:${await listening(server)}/below/`;
+  afterwards(() => server.close());
+  const config = readSettings({ API_URL: url, API_TOKEN: TOKEN }, { envFile: NO_ENV_FILE });
+  return { server, url, client: new ApiClient(config, (text) => lines.push(text)) };
 }
 
 test('Client of the API: request: has the token, the query without missing values, and the body as JSON', async () => {
@@ -70,10 +71,10 @@ test.each([
 });
 
 test('Client of the API: no API listens: the error names the address and the remedy', async () => {
-  const { client, url } = await clientOf(() => {});
+  const { server, client, url } = await clientOf(() => {});
   await new Promise((resolve) => void server.close(resolve));
-  const message: string = await client.call('GET', '/things').catch((error) => error.message);
-  expect(message).toBe(
-    `The API does not answer at ${url.slice(0, -1)}: ECONNREFUSED. Start it with npm run dev or npm start, or set API_URL to its address.`,
-  );
+  await expect(client.call('GET', '/things')).rejects.toMatchObject({
+    code: 'failed',
+    message: `The API does not answer at ${url.slice(0, -1)}: ECONNREFUSED. Start it with npm run dev or npm start, or set API_URL to its address.`,
+  });
 });

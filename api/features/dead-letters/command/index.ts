@@ -9,7 +9,7 @@ import { addCodes, type Codes, codesText } from '../codes.ts';
 import type { SCHEMAS } from '../schemas.ts';
 import { type Arguments, readArguments } from './arguments.ts';
 import { replay } from './replay.ts';
-import { countText, deadLettersOf, summaryOf } from './requests.ts';
+import { countText, deadLettersOf, NOTHING, summaryOf } from './requests.ts';
 
 export interface CommandParts {
   api: ApiClient;
@@ -35,8 +35,6 @@ async function list({ api, given: { range, filter, limit }, print }: CommandPart
   }
   if (shown === 0) print(NOTHING);
 }
-
-const NOTHING = 'Nothing was refused in this range.';
 
 async function summary({ api, given, print }: CommandParts) {
   const sum: Codes = {};

@@ -3,7 +3,7 @@ import { shortened } from '../../../../common/printable.ts';
 import { HOUR_MS } from '../../../../schema/rules.ts';
 import { addCodes, type Codes, codesText } from '../codes.ts';
 import type { CommandParts } from './index.ts';
-import { countText, type DeadLetter, deadLettersOf, summaryOf } from './requests.ts';
+import { countText, type DeadLetter, deadLettersOf, NOTHING, summaryOf } from './requests.ts';
 
 /**
  * Replays the given dead letters, or all of a range, one after the other. It begins with the oldest, so that a birth message precedes the
@@ -33,9 +33,10 @@ export async function replay(parts: CommandParts) {
       statusLine.update(`replayed ${report.progress}`);
     }
   } finally {
-    for (const line of report.lines()) print(line);
+    if (report.hasBegun) for (const line of report.lines()) print(line);
   }
   if (isStopped) throw new MillraceError('not_all_replayed', 'Stopped before the end.');
+  if (!report.hasBegun) print(NOTHING);
   if (!report.isComplete)
     throw new MillraceError(
       'not_all_replayed',
@@ -72,6 +73,10 @@ class Report {
   #stored = 0;
   #incomplete = 0;
   #failed = 0;
+
+  get hasBegun() {
+    return this.#replayed > 0;
+  }
 
   get isComplete() {
     return this.#incomplete === 0;

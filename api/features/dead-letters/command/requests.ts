@@ -37,4 +37,6 @@ export async function summaryOf(api: ApiClient, { from, to }: Range) {
   return { hours, from: reached, to: Number(ends[0]) };
 }
 
+export const NOTHING = 'Nothing was refused in this range.';
+
 export const countText = (count: number) => (count === 1 ? '1 dead letter' : `${count} dead letters`);

@@ -82,7 +82,7 @@ describe('npm run dead-letters: list and summary', () => {
       'topic     iot/v1/first/measurements',
       'refused   1 not_numeric',
       '          [1].value: must be a number',
-      'payload   86 bytes',
+      'payload   87 bytes',
       `[0] {"sensor_id": "t", "ts": ${NOW}, "value": 1}`,
       '[1] {"sensor_id": "t\\u001b[2J", "value": "x"}   <- not_numeric',
     ]);
