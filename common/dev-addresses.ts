@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { embeddedBrokerUrl } from './addresses.ts';
+import { addresses } from './addresses.ts';
 import type { Config } from './settings/config.ts';
 import { readEnvFile, readSetting, readSettings, SCHEMA } from './settings/index.ts';
 
@@ -19,11 +19,13 @@ type DevAddresses = ProcessIdentity & { settings: Record<string, string> };
 const SETTINGS_OF_FILE = {
   database: ['CQL_LOCAL_PORT', 'CQL_KEYSPACE'],
   broker: ['MQTT_PORT'],
+  api: ['HTTP_PORT'],
 };
 /** If one of these settings is given, the command works on another installation and ignores the file. */
 const SETTINGS_OF_OTHER_INSTALLATION = {
   database: ['CQL_CONTACT_POINTS', 'CQL_LOCAL_PORT'],
   broker: ['MQTT_URL'],
+  api: ['API_URL'],
 };
 
 /**
@@ -88,12 +90,12 @@ export function readCommandSettings(
   );
   const config = readSettings({ ...environment, ...Object.fromEntries(taken) }, { envFile });
   if (found && taken.length > 0) {
-    const { cql, mqtt } = config;
-    const address =
-      target === 'broker'
-        ? embeddedBrokerUrl(mqtt)
-        : `CQL 127.0.0.1:${cql.localPort}, keyspace ${cql.keyspace}`;
-    print(`Using the installation of npm run dev (process ${found.pid}): ${address}`);
+    const { cql } = config;
+    const { broker, dashboard: api } = addresses(config);
+    const database = `CQL 127.0.0.1:${cql.localPort}, keyspace ${cql.keyspace}`;
+    print(
+      `Using the installation of npm run dev (process ${found.pid}): ${{ database, broker, api }[target]}`,
+    );
   }
   return config;
 }

@@ -44,6 +44,8 @@ export function arrange(v: Values) {
       port: v.HTTP_PORT,
       tls: pairOf(v.HTTP_TLS_CERT, v.HTTP_TLS_KEY),
       apiToken: v.API_TOKEN,
+      /** Only commands use it. */
+      url: v.API_URL,
       readTokens: v.READ_TOKENS ?? [],
       ingestTokens: v.INGEST_TOKENS ?? [],
       correctTokens: v.CORRECT_TOKENS ?? [],

@@ -19,9 +19,10 @@ const unencrypted = (protocol: string): string =>
 export const inTheClear = (remedy: string, password: string, receiver: string): string =>
   `${remedy} when ${password} is sent to ${receiver} beyond loopback, or TLS_ELSEWHERE=true if the network between is private`;
 
-function passwordsInTheClear({ cql, mqtt, tlsElsewhere }: CoreConfig): Rule[] {
+function passwordsInTheClear({ cql, mqtt, http, tlsElsewhere }: CoreConfig): Rule[] {
   const isCqlOpen = !cql.tlsCa && !(cql.contactPoints ?? []).every(isLoopbackPoint);
   const isMqttOpen = mqtt.url !== undefined && isOpenBroker(mqtt.url);
+  const isApiOpen = http.url?.startsWith('http:') && !isLoopback(new URL(http.url).hostname);
   return [
     [
       !tlsElsewhere && cql.password && isCqlOpen,
@@ -31,6 +32,10 @@ function passwordsInTheClear({ cql, mqtt, tlsElsewhere }: CoreConfig): Rule[] {
       // If MQTT_TLS_CA is set without mqtts://, another rule reports it.
       !tlsElsewhere && mqtt.password && isMqttOpen && !mqtt.tlsCa,
       inTheClear('MQTT_URL must be mqtts://', 'MQTT_PASSWORD', 'a broker'),
+    ],
+    [
+      !tlsElsewhere && http.apiToken && isApiOpen,
+      inTheClear('API_URL must be https://', 'API_TOKEN', 'an API'),
     ],
   ];
 }

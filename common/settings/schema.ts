@@ -11,6 +11,7 @@ import {
   someOf,
   text,
   tokens,
+  webAddress,
 } from './value-types.ts';
 
 /**
@@ -114,6 +115,10 @@ const HTTP = {
   API_TOKEN: text('text; 16 characters or more beyond loopback').optional().meta({
     description: 'Token for everything over HTTP, as Bearer or as the password of Basic.',
     secret: true,
+  }),
+  API_URL: webAddress().optional().meta({
+    description: 'Address of the API, for commands. They send API_TOKEN to it.',
+    unset: 'this machine, with HTTP_PORT',
   }),
   READ_TOKENS: tokens().optional().meta({ description: 'Tokens that may read.', secret: true }),
   INGEST_TOKENS: tokens()

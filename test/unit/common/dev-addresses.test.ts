@@ -22,23 +22,24 @@ const envFile = () => join(folder, '.env');
 const write = (settings: Record<string, string> = PORTS) =>
   writeDevAddresses(readSettings({ ...settings, DATA_DIR: folder }, { envFile: envFile() }));
 
-function read(target: 'database' | 'broker', environment: Record<string, string> = {}) {
+function read(target: 'database' | 'broker' | 'api', environment: Record<string, string> = {}) {
   const lines: string[] = [];
-  const { cql, mqtt } = readCommandSettings(target, {
+  const { cql, mqtt, http } = readCommandSettings(target, {
     environment: { DATA_DIR: folder, ...environment },
     envFile: envFile(),
     print: (text) => lines.push(text),
   });
-  return { cql: [cql.localPort, cql.keyspace], mqtt: mqtt.port, lines };
+  return { cql: [cql.localPort, cql.keyspace], mqtt: mqtt.port, http: http.port, lines };
 }
 
-const DEFAULTS = { cql: [9042, 'iot'], mqtt: 1883, lines: [] };
+const DEFAULTS = { cql: [9042, 'iot'], mqtt: 1883, http: 8080, lines: [] };
 
 test('Address file of npm run dev: database command: CQL port and keyspace come from the file, and one printed line names them', () => {
   write();
   expect(read('database')).toEqual({
     cql: [9043, 'farm'],
     mqtt: 1883,
+    http: 8080,
     lines: [
       `Using the installation of npm run dev (process ${process.pid}): CQL 127.0.0.1:9043, keyspace farm`,
     ],
@@ -50,8 +51,19 @@ test('Address file of npm run dev: broker command: only the MQTT port comes from
   expect(read('broker')).toEqual({
     cql: [9042, 'iot'],
     mqtt: 1884,
+    http: 8080,
     lines: [`Using the installation of npm run dev (process ${process.pid}): mqtt://127.0.0.1:1884`],
   });
+});
+
+test('Address file of npm run dev: command of the API: only the HTTP port comes from the file', () => {
+  write();
+  expect(read('api')).toEqual({
+    ...DEFAULTS,
+    http: 8081,
+    lines: [`Using the installation of npm run dev (process ${process.pid}): http://127.0.0.1:8081/`],
+  });
+  expect(read('api', { API_URL: 'http://127.0.0.1:9999' })).toEqual(DEFAULTS);
 });
 
 test.each([

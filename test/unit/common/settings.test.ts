@@ -277,6 +277,17 @@ test.each([
   );
 });
 
+test('Settings: API_TOKEN with http:// in API_URL: refused beyond loopback', () => {
+  const far = { API_URL: 'http://192.0.2.1:8080', API_TOKEN: 'a-token' };
+  expect(problemsOf(far)).toEqual([
+    expect.stringContaining('API_URL must be https:// when API_TOKEN is sent to an API'),
+  ]);
+  expect(problemsOf({ ...far, TLS_ELSEWHERE: 'true' })).toEqual([]);
+  expect(problemsOf({ ...far, API_URL: 'http://[::1]:8080' })).toEqual([]);
+  expect(problemsOf({ ...far, API_URL: 'https://192.0.2.1' })).toEqual([]);
+  expect(problemsOf({ API_URL: far.API_URL })).toEqual([]);
+});
+
 test('Settings: wrong combinations: a certificate without a key, or a key without a certificate, is refused', () => {
   const pem = file('half.pem', 'PEM');
   expect(problemsOf({ HTTP_TLS_CERT: pem, MQTT_TLS_KEY: pem })).toEqual([
