@@ -47,6 +47,7 @@ const foldersIn = (path) =>
 const SHARED_ROOMS = [
   'api/features/shared/blocks/',
   'api/features/shared/columns/',
+  'api/features/shared/corrections/',
   'api/features/shared/files/',
   'api/features/shared/selection/',
 ];

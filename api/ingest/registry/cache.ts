@@ -7,8 +7,7 @@ import {
   type SensorBytes,
   uuidBytes,
 } from '../../../schema/ids.ts';
-import { type Stamp, stampOf } from '../../store/index.ts';
-import { lastInstantOf } from '../../store/latest/writes.ts';
+import { lastInstantOf, type Stamp, stampOf } from '../../store/index.ts';
 import type { RegistryStore } from '../../store/registry/index.ts';
 
 /** A change by another process may stay unnoticed for this time. */

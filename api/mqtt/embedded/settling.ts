@@ -99,7 +99,7 @@ export class Settling {
       route,
       payload,
       contentType: properties?.contentType,
-      // A last will says nothing that its sender still knows to be right.
+      // The broker sends a last will later, when its sender cannot know any more whether it is right.
       replaces: connection !== undefined && isReplacing(properties),
       retained: false,
       receivedAt: this.#clock(),

@@ -55,11 +55,11 @@ test('Dead letter of a replacing message: a replay replaces the stored value, bu
   // The device is not registered, so the whole message is refused.
   await pipeline.measure('meter', [sample(NOW, 21)], { replaces: true });
   await pipeline.measure('meter', [sample(NOW, 100)]);
-  const [letter] = await pipeline.storedDeadLetters();
-  await pipeline.ingest.replay(letter as NonNullable<typeof letter>);
+  const [refused] = await pipeline.storedDeadLetters();
+  await pipeline.ingest.replay(refused as NonNullable<typeof refused>);
   expect(await stored('meter')).toEqual([[NOW, 21]]);
   clock.now += 1000;
   await correctionsOf(pipeline, () => clock.now).replace('meter', [{ sensor_id: 's', ts: NOW, value: 7 }]);
-  await pipeline.ingest.replay(letter as NonNullable<typeof letter>);
+  await pipeline.ingest.replay(refused as NonNullable<typeof refused>);
   expect(await stored('meter')).toEqual([[NOW, 7]]);
 });
