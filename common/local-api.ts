@@ -16,22 +16,29 @@ export async function askLocalApi(
   {
     token,
     certificate,
+    body,
     withinMs,
   }: {
     token?: string;
     /** path in HTTP_TLS_CERT, required if the URL is https */
     certificate?: string;
+    /** content that is posted; without it, the request is a GET */
+    body?: { type: string; content: string };
     withinMs: number;
   },
 ): Promise<{ status: number; text: string }> {
   const options = {
-    headers: token ? { authorization: `Bearer ${token}` } : {},
+    method: body ? 'POST' : 'GET',
+    headers: {
+      ...(token && { authorization: `Bearer ${token}` }),
+      ...(body && { 'content-type': body.type }),
+    },
     signal: AbortSignal.timeout(withinMs),
   };
   const asked = certificate
     ? requestTls(url, { ...options, ...trustOnly(readFileSync(certificate)) })
     : request(url, options);
-  asked.end();
+  asked.end(body?.content);
   const [response] = (await once(asked, 'response')) as [IncomingMessage];
   return { status: response.statusCode ?? 0, text: await text(response) };
 }
