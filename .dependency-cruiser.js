@@ -15,7 +15,14 @@ const TOP = {
   // Knows MQTT and payloads, never CQL. Its `verify/` compares ledgers with the database.
   'simulator/': ['common/', 'schema/', 'api/store/', 'api/history/reading/'],
   // Starts the processes of the other folders, and imports only their settings and the records that they store.
-  'infra/': ['common/', 'schema/', 'api/store/', 'api/observability/', 'simulator/flags.ts'],
+  'infra/': [
+    'common/',
+    'schema/',
+    'api/store/',
+    'api/observability/',
+    'simulator/flags.ts',
+    'simulator/fleet/plant.ts',
+  ],
   // Benchmarks of the other folders, and the sizing calculator, which uses constants of the schema and the printing of the benchmarks.
   'tools/': ['common/', 'schema/', 'api/', 'simulator/', 'infra/'],
   // The dashboard: it runs in the browser and imports no other folder.

@@ -83,6 +83,7 @@ export async function askApi(
     withinMs,
     method = 'GET',
     body,
+    contentType,
   }: {
     token?: string | undefined;
     /**
@@ -93,22 +94,24 @@ export async function askApi(
     /** default: no limit */
     withinMs?: number;
     method?: Method;
-    /** sent as JSON */
     body?: unknown;
+    /** of a text; default: the body is sent as JSON */
+    contentType?: string;
   },
 ): Promise<{ status: number; headers: IncomingHttpHeaders; text: string }> {
+  const content = contentType === undefined && body !== undefined ? JSON.stringify(body) : body;
   const options = {
     method,
     headers: {
       ...(token && { authorization: `Bearer ${token}` }),
-      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...(content !== undefined && { 'content-type': contentType ?? 'application/json' }),
     },
     ...(withinMs !== undefined && { signal: AbortSignal.timeout(withinMs) }),
   };
   const asked = url.startsWith('https:')
     ? requestTls(url, { ...options, ...(certificate && trustOnly(readFileSync(certificate))) })
     : request(url, options);
-  asked.end(body === undefined ? undefined : JSON.stringify(body));
+  asked.end(content);
   const [response] = (await once(asked, 'response')) as [IncomingMessage];
   return { status: response.statusCode ?? 0, headers: response.headers, text: await text(response) };
 }

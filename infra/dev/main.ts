@@ -1,9 +1,11 @@
+import { addresses } from '../../common/addresses.ts';
 import { removeDevAddresses, writeDevAddresses } from '../../common/dev-addresses.ts';
 import { callAfter } from '../../common/durations.ts';
 import type { Config } from '../../common/settings/config.ts';
 import type { StatusLine } from '../../common/status-line.ts';
 import { buildDashboard, buildManual } from './build.ts';
 import type { DevFlags } from './flags.ts';
+import { buildPlant } from './plant.ts';
 import { prepare } from './prepare.ts';
 import { createRunningProcesses, type RunningProcesses } from './running-processes.ts';
 import { childEnvironment, kafkaPort, readDevSettings } from './settings.ts';
@@ -105,6 +107,11 @@ async function start(
     else print('! The simulator was stopped; everything else goes on.');
   };
   if (flags.simulator) {
+    const { apiToken: token, tls } = config.http;
+    await buildPlant(addresses(config).dashboard, flags.simulator, {
+      ...(token && { token }),
+      ...(tls && { certificate: tls.cert }),
+    });
     startSimulator({ ...context, simulator: flags.simulator, duration: flags.duration, onEnd });
   } else if (flags.duration) {
     signal.addEventListener('abort', callAfter(flags.duration, finish), { once: true });

@@ -14,7 +14,7 @@ import { editWords } from './words.ts';
 /** What a dialog does. */
 export type Action =
   | { kind: 'create'; parent: AssetDetail | null }
-  | { kind: 'change' | 'retire' | 'place' | 'picture' | 'unplan'; asset: AssetDetail }
+  | { kind: 'change' | 'retire' | 'place' | 'picture' | 'remove-plan'; asset: AssetDetail }
   | { kind: 'move'; asset: Asset; to?: Target }
   | { kind: 'replace'; member: AssetMember; to?: Target }
   | { kind: 'remove'; member: AssetMember }
@@ -44,7 +44,7 @@ export function ActionDialog({ action, ...props }: DialogProps & { action: Actio
       return <RemoveDialog member={action.member} {...props} />;
     case 'picture':
       return <PictureDialog asset={action.asset} {...props} />;
-    case 'unplan':
+    case 'remove-plan':
       return <RemovePlanDialog asset={action.asset} {...props} />;
     case 'import':
       return <ImportDialog {...props} />;

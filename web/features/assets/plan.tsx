@@ -46,7 +46,11 @@ export function Plan({
             </button>
             {picture && (
               <>
-                <button type="button" class="button" onClick={() => setAction({ kind: 'unplan', asset })}>
+                <button
+                  type="button"
+                  class="button"
+                  onClick={() => setAction({ kind: 'remove-plan', asset })}
+                >
                   Remove …
                 </button>
                 <button type="button" class="button" onClick={() => editing.begin(plan.places)}>

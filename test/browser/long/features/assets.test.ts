@@ -192,6 +192,57 @@ test('Assets page: drag: a new tile waits until the drop, and the dialog opens w
   await tile('Hall 0').waitFor({ state: 'detached' });
 });
 
+/** A drawing without a size of its own, and with a script. */
+const DRAWING = `<svg xmlns="http://www.w3.org/2000/svg"><script>top.document.title = 'script'</script>
+  <g fill="none" stroke="#345"><rect x="6" y="6" width="280" height="130"/><path d="M110 6v60M190 136V80M6 80h70"/></g>
+  <text x="16" y="30" font-size="14" fill="#345">Hall 1</text></svg>`;
+
+test('Plan: a picture with sensors: placed by keyboard and by drag, it shows newest values, and its script never runs', async () => {
+  const { page } = dashboard;
+  await open('Plant 1/Hall 1');
+  await button('Add a picture').click();
+  await page.getByLabel('SVG, PNG, JPEG or WebP').setInputFiles({
+    name: 'hall.svg',
+    mimeType: 'image/svg+xml',
+    buffer: Buffer.from(DRAWING),
+  });
+  await dialog('Picture of Hall 1').getByRole('button', { name: 'Store' }).click();
+  await message('Hall 1 has a new picture.');
+  const picture = page.locator('.plan-picture');
+  await until(async () => Number((await picture.boundingBox())?.height) > 200, { what: 'a visible picture' });
+  await button('Place sensors').click();
+  const field = page.getByLabel('Sensor', { exact: true });
+  await dashboard.untilFocused(field);
+  const mark = (sensor: string) => picture.getByRole('button', { name: `${sensor} of press-1` });
+  for (const sensor of ['temperature', 'pulse']) {
+    await field.fill(`press-1 / ${sensor}`);
+    await mark(sensor).waitFor();
+  }
+  await mark('temperature').focus();
+  await page.keyboard.press('Shift+ArrowRight');
+  await page.keyboard.press('ArrowUp');
+  await picture.getByRole('button', { name: '60 % from the left, 49 % from the top' }).waitFor();
+  const room = await picture.boundingBox();
+  const { x, y } = (await mark('pulse').boundingBox()) ?? { x: 0, y: 0 };
+  await page.mouse.move(x + 5, y + 5);
+  await page.mouse.down();
+  await page.mouse.move(x + 5 - Number(room?.width) / 4, y + 5 + Number(room?.height) / 4, { steps: 4 });
+  await page.mouse.up();
+  await picture.getByRole('button', { name: '25 % from the left, 75 % from the top' }).waitFor();
+  await dashboard.lookAt('assets-plan-edit');
+  await button('Store').click();
+  const value = picture.getByRole('link', { name: 'temperature' });
+  await value.getByText('21').waitFor();
+  await dashboard.publish('press-1', { sensor_id: 'temperature', value: 35 });
+  await value.getByText('35').waitFor();
+  expect(await page.title()).toBe('Hall 1 · Millrace');
+  await dashboard.expectNoViolation();
+  await dashboard.lookAt('assets-plan');
+  await page.reload();
+  await picture.getByRole('link', { name: 'pulse' }).click();
+  await page.waitForURL('**/devices/press-1/sensors/pulse');
+});
+
 test('Assets page: assets are moved, renamed and retired: the address follows, and an error is in words', async () => {
   const { page } = dashboard;
   dashboard.expectComplaints(/status of 409/);

@@ -48,6 +48,23 @@ test('Device list of the fleet: filters for state, site and part of the name: on
   expect(matchingDevices(devices, query('site=North'), NO_FLEET)).toEqual([]);
 });
 
+test('Device list of the fleet: filter for a place: devices with a sensor at the place or below it', () => {
+  const fleet = filled();
+  fleet.setPlaces((device) => (device === 'id-collar-2' ? { path: 'P/H', levels: ['site', 'area'] } : null));
+  const devices = ['collar-10', 'collar-2', 'without sensors'].map((name) => ({
+    device_id: `id-${name}`,
+    name,
+    site: null,
+    label: null,
+    state: 'online' as const,
+    online: true,
+    last_seen: null,
+  }));
+  const namesAt = (place: string) =>
+    matchingDevices(devices, query(`place=${place}`), fleet).map(({ name }) => name);
+  expect([namesAt('P'), namesAt('P/H'), namesAt('P/H/L')]).toEqual([['collar-2'], ['collar-2'], []]);
+});
+
 test('Fleet store: holdsAll() is true once all sensors that the API counts are loaded, and false with a filter', () => {
   const fleet = filled();
   expect(fleet.holdsAll()).toBe(false);
