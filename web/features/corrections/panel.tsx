@@ -93,9 +93,10 @@ function Panel({
       type="button"
       class="button"
       aria-haspopup="dialog"
-      disabled={!may || isBusy}
+      disabled={!may}
+      aria-disabled={isBusy}
       title={may ? (isBusy ? 'Another correction has not ended' : undefined) : scopeText(label, 'correct')}
-      onClick={() => setAsked(dialog)}
+      onClick={() => !isBusy && setAsked(dialog)}
     >
       {label}…
     </button>
@@ -114,6 +115,7 @@ function Panel({
         </span>
       </div>
       <JobStatus message={message} />
+      {!may && <p class="correction-note">{scopeText('Correct values', 'correct')}</p>}
       {problem !== null && <p class="correction-note">They cannot be read: {problem}.</p>}
       {shown.length > 0 && (
         <CorrectionTable
@@ -128,7 +130,7 @@ function Panel({
         <p class="correction-note">Those before {formatDateTime(missing, zone)} are only in the log.</p>
       )}
       {asked === 'remove' && <RemoveDialog {...dialog} />}
-      {asked === 'correct' && <CorrectDialog {...dialog} />}
+      {asked === 'correct' && <CorrectDialog {...dialog} onDone={setMessage} />}
     </section>
   );
 }
