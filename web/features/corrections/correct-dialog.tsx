@@ -33,8 +33,8 @@ interface Counted {
 }
 
 /** Renders the dialog that replaces one value, or calibrates all values of a range. It first counts the values of a range. */
-export function CorrectDialog({ device, sensor, range: shown, onClose }: DialogProps) {
-  const { client, clock } = useServices();
+export function CorrectDialog({ device, sensor, range: shown, onDone, onClose }: DialogProps) {
+  const { client, clock, live } = useServices();
   const jobs = useKept(createJobs);
   const choice = useSensorChoice({ device: device.id, sensor });
   const [kind, setKind] = useState<Kind>('replace');
@@ -52,22 +52,22 @@ export function CorrectDialog({ device, sensor, range: shown, onClose }: DialogP
   const isPossible =
     kind === 'replace' ? time.ts !== null : range !== null && found?.samples !== 0 && !isMuch;
 
-  function startJob() {
-    const ids = { device: device.id, sensor: choice.id, reason };
-    jobs.start({
-      title: `Correct values of ${device.name} ${choice.name}`,
-      past: 'replaced',
-      prepare:
-        kind === 'replace'
-          ? async () => [replacementOf(client, ids, [{ ts: Number(time.ts), value: number }])]
-          : (signal) => calibrationOf(client, { ...ids, ...found, ...range }, { kind, by: number }, signal),
-    });
-    onClose();
-  }
-
   async function submit() {
-    if (kind === 'replace' || found) return startJob();
-    if (range) setCounted({ key, ...(await countValues(client, selection, range)) });
+    const ids = { ...selection, reason };
+    if (kind === 'replace') {
+      const samples = await replacementOf(client, ids, [{ ts: Number(time.ts), value: number }])();
+      live.historyChanges.value++;
+      onDone(`${formatCounted(samples, 'sample')} replaced.`);
+    } else if (found && range) {
+      jobs.start({
+        title: `Correct values of ${device.name} ${choice.name}`,
+        past: 'replaced',
+        prepare: (signal) => calibrationOf(client, { ...ids, ...range }, { kind, by: number }, signal),
+      });
+    } else if (range) {
+      return setCounted({ key, ...(await countValues(client, selection, range)) });
+    }
+    onClose();
   }
 
   return (
@@ -225,7 +225,7 @@ async function countValues(client: Client, selection: Sensor, range: Range): Pro
 /** Reads the values once. The parts hold the computed values, so a repeated part does not compute again. */
 async function calibrationOf(
   client: Client,
-  { from, to, ...ids }: Sensor & { reason: string } & Partial<Range>,
+  { from, to, ...ids }: Sensor & { reason: string } & Range,
   calibration: Calibration,
   signal: AbortSignal,
 ) {
@@ -246,8 +246,8 @@ function replacementOf(
   { device, sensor, reason }: Sensor & { reason: string },
   samples: { ts: number; value: number }[],
 ) {
-  const body = samples.map((sample) => ({ sensor_id: sensor, ...sample }));
-  return async (signal: AbortSignal) => {
+  return async (signal?: AbortSignal) => {
+    const body = samples.map((sample) => ({ sensor_id: sensor, ...sample }));
     const { accepted } = await replaceSamples(client, { device, reason }, body, signal);
     return accepted;
   };

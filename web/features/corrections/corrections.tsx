@@ -2,9 +2,10 @@ import { useState } from 'preact/hooks';
 import { FilterField, ListSwitch, useFilter } from '../../kit/list-controls.tsx';
 import { Notice, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
 import { useQuery, useServices, useTitle } from '../../state/hooks.ts';
-import { useFiguresAlone } from '../../state/live.ts';
+import { useEvents, useFiguresAlone } from '../../state/live.ts';
 import type { Correction } from './api.ts';
 import { readCorrections } from './api.ts';
+import { CORRECTION_EVENT } from './event.ts';
 import { JobStatus } from './job-status.tsx';
 import { CorrectionTable, useDevices } from './table.tsx';
 import '../shared/tables.css';
@@ -37,6 +38,7 @@ export function CorrectionsView() {
     },
     REFRESH,
   );
+  useEvents(CORRECTION_EVENT, reload);
   const isOfDevice = data?.device === device;
   const rows = isOfDevice ? data.items : null;
   const devices = useDevices(rows);

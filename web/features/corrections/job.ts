@@ -34,6 +34,10 @@ export function createJobs({ session, live }: Pick<Services, 'session' | 'live'>
   let abort: AbortController | null = null;
   // The parts end with the page, so the browser asks before the page closes or reloads.
   const askFirst = (event: Event) => event.preventDefault();
+  state.subscribe((now) => {
+    const isOpen = now !== null && now.state !== 'done';
+    window[isOpen ? 'addEventListener' : 'removeEventListener']('beforeunload', askFirst);
+  });
 
   async function run(begun: JobState) {
     const own = new AbortController();
@@ -45,7 +49,6 @@ export function createJobs({ session, live }: Pick<Services, 'session' | 'live'>
       if (abort === own) state.value = now;
     };
     show({});
-    window.addEventListener('beforeunload', askFirst);
     try {
       const parts = now.parts ?? (await now.job.prepare(own.signal));
       show({ parts });
@@ -58,7 +61,6 @@ export function createJobs({ session, live }: Pick<Services, 'session' | 'live'>
     } catch (error) {
       show({ state: 'stopped', problem: own.signal.aborted ? null : toProblem(error) });
     } finally {
-      window.removeEventListener('beforeunload', askFirst);
       live.historyChanges.value++;
     }
   }

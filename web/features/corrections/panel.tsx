@@ -1,16 +1,18 @@
-import { useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { problemWords } from '../../api/request.ts';
 import type { ChartSubject } from '../../feature.ts';
 import type { Zone } from '../../format.ts';
 import { formatDateTime } from '../../format.ts';
 import { deviceHref } from '../../routes.ts';
 import { useKept, useQuery, useServices } from '../../state/hooks.ts';
+import { useEvents } from '../../state/live.ts';
 import { scopeText, useMay } from '../../state/session.ts';
 import { useChartMarks } from '../shared/chart-marks.ts';
 import { missingBefore } from '../shared/missing.ts';
 import type { Correction } from './api.ts';
 import { readCorrections } from './api.ts';
 import { CorrectDialog } from './correct-dialog.tsx';
+import { CORRECTION_EVENT } from './event.ts';
 import { createJobs } from './job.ts';
 import { JobStatus } from './job-status.tsx';
 import { RemoveDialog } from './remove-dialog.tsx';
@@ -93,9 +95,10 @@ function Panel({
       type="button"
       class="button"
       aria-haspopup="dialog"
-      disabled={!may || isBusy}
+      disabled={!may}
+      aria-disabled={isBusy}
       title={may ? (isBusy ? 'Another correction has not ended' : undefined) : scopeText(label, 'correct')}
-      onClick={() => setAsked(dialog)}
+      onClick={() => !isBusy && setAsked(dialog)}
     >
       {label}…
     </button>
@@ -114,6 +117,7 @@ function Panel({
         </span>
       </div>
       <JobStatus message={message} />
+      {!may && <p class="correction-note">{scopeText('Correct values', 'correct')}</p>}
       {problem !== null && <p class="correction-note">They cannot be read: {problem}.</p>}
       {shown.length > 0 && (
         <CorrectionTable
@@ -128,7 +132,7 @@ function Panel({
         <p class="correction-note">Those before {formatDateTime(missing, zone)} are only in the log.</p>
       )}
       {asked === 'remove' && <RemoveDialog {...dialog} />}
-      {asked === 'correct' && <CorrectDialog {...dialog} />}
+      {asked === 'correct' && <CorrectDialog {...dialog} onDone={setMessage} />}
     </section>
   );
 }
@@ -136,22 +140,42 @@ function Panel({
 /** Maximum number of corrections that are read. */
 const LIMIT = 200;
 const REFRESH = { refreshMs: 30_000 };
-const NOTHING_READ = { all: [] as Correction[], missing: null };
+const NOTHING_READ = { all: [] as Correction[], missing: null, scope: '', changes: 0, newest: undefined };
 
 /** Samples are corrected after they are measured. The clock of a device may be some time ahead. */
 const AHEAD_MS = 86_400_000;
 
-/** @returns corrections of the device, newest first; `missing`: time in epoch ms before which some are missing; null: none is missing */
-function useCorrections(device: string | null, { live, from, to }: ChartSubject['range']) {
-  const { client, live: stream } = useServices();
-  const { data, problem } = useQuery(
-    `${device} ${live ? to - from : from} ${stream.historyChanges.value}`,
+/**
+ * Reads the corrections of a device. After one of another page, charts and tables read again.
+ *
+ * @returns newest first; `missing`: time in epoch ms before which some are missing; null: none is missing
+ */
+function useCorrections(device: string | null, { live: isLive, from, to }: ChartSubject['range']) {
+  const { client, live } = useServices();
+  const scope = `${device} ${isLive ? to - from : from}`;
+  const changes = live.historyChanges.value;
+  const { data, problem, reload } = useQuery(
+    `${scope} ${changes}`,
     async (signal) => {
       if (device === null) return NOTHING_READ;
       const page = await readCorrections(client, { device, from: from - AHEAD_MS, limit: LIMIT }, signal);
-      return { all: page.items, missing: missingBefore([page], ({ accepted_at }) => accepted_at) };
+      const newest = page.items[0]?.id;
+      return {
+        all: page.items,
+        missing: missingBefore([page], ({ accepted_at }) => accepted_at),
+        scope,
+        changes,
+        newest,
+      };
     },
     REFRESH,
   );
+  useEvents(CORRECTION_EVENT, reload);
+  const before = useRef(data);
+  useEffect(() => {
+    const isSame = before.current?.scope === data?.scope && before.current?.changes === data?.changes;
+    if (data && isSame && before.current?.newest !== data.newest) live.historyChanges.value++;
+    before.current = data;
+  }, [data]);
   return { ...(data ?? NOTHING_READ), problem };
 }

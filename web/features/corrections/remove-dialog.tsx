@@ -14,11 +14,13 @@ export interface DialogProps {
   sensor: string;
   /** the shown window */
   range: { from: number; to: number };
+  /** receives a text about what is corrected */
+  onDone: (text: string) => void;
   onClose: () => void;
 }
 
 /** Renders the dialog that removes samples. It first counts them. */
-export function RemoveDialog({ device, sensor, range: shown, onClose }: DialogProps) {
+export function RemoveDialog({ device, sensor, range: shown, onClose }: Omit<DialogProps, 'onDone'>) {
   const { client } = useServices();
   const jobs = useKept(createJobs);
   const choice = useSensorChoice({ device: device.id, sensor, all: 'All sensors' });

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
+import type { Client } from '../../api/client.ts';
 import { createLimit } from '../../api/client.ts';
-import type { Problem } from '../../api/request.ts';
-import { nullIfMissing, problemWords } from '../../api/request.ts';
+import { nullIfMissing, Problem, problemWords } from '../../api/request.ts';
 import type { DeviceInfo } from '../../api/types.ts';
 import { typedWindow, writeWindow } from '../../chart/window.ts';
 import { formatDateClock, formatDateTime, formatZone } from '../../format.ts';
@@ -12,7 +12,7 @@ import { useQuery, useServices } from '../../state/hooks.ts';
 import { scopeText, useMay } from '../../state/session.ts';
 import { FormDialog } from '../shared/form.tsx';
 import type { Correction } from './api.ts';
-import { undoCorrection } from './api.ts';
+import { readCorrections, undoCorrection } from './api.ts';
 import { useReason } from './fields.tsx';
 import { actText, inEffect, rangeText, UNDO_DAYS, undoEnd } from './rules.ts';
 
@@ -210,10 +210,25 @@ function Undo({
   );
 }
 
-const WORDS: Record<string, { title: string; advice: string }> = {
-  too_late: { title: 'It can no longer be undone', advice: '' },
-  not_found: { title: 'This correction has expired', advice: 'The log keeps it as long as samples.' },
+/** Titles for error codes of the API in the dialog. The API gives the advice. */
+const TITLES: Record<string, string> = {
+  busy: 'It cannot be undone now',
+  not_found: 'This correction has expired',
+  too_late: 'It can no longer be undone',
 };
+
+function undoWords(problem: Problem) {
+  const title = TITLES[problem.code];
+  return title === undefined ? problemWords(problem) : { title, advice: problem.detail };
+}
+
+/** The API would undo a correction twice. @throws {Problem} if somebody has undone it */
+async function refuseUndone(client: Client, { id, device_id, accepted_at }: Correction) {
+  const { items } = await readCorrections(client, { device: device_id, from: accepted_at, limit: 1000 });
+  const effective = inEffect(items);
+  if (items.some((later) => later.undoes === id && effective.has(later.id)))
+    throw new Problem({ title: 'Somebody has undone it already', detail: 'The log has who.', status: 409 });
+}
 
 function UndoDialog({
   correction,
@@ -230,6 +245,7 @@ function UndoDialog({
   const range = { from: Date.parse(correction.from), to: Date.parse(correction.to) };
 
   async function undo() {
+    await refuseUndone(client, correction).finally(() => live.historyChanges.value++);
     await undoCorrection(client, correction.id, reason);
     live.historyChanges.value++;
     onDone();
@@ -242,10 +258,7 @@ function UndoDialog({
       submit="Undo"
       busyLabel="Undoing…"
       isCareful
-      words={(problem: Problem) => {
-        const words = WORDS[problem.code];
-        return words ? { ...words, advice: words.advice || problem.detail } : problemWords(problem);
-      }}
+      words={undoWords}
       onSubmit={undo}
       onClose={onClose}
     >

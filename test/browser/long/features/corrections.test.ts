@@ -172,6 +172,29 @@ test('Correction by a factor: the answer to a part is lost: Continue sends the s
   await correct.getByText('Values of this range were corrected before').waitFor();
 });
 
+test('Undo on two pages at once: the second page reports that somebody was faster', async () => {
+  const { page } = dashboard;
+  const range = `from=${at(110)}&to=${at(112)}`;
+  await fetch(`${dashboard.system.httpUrl}/api/v1/measurements?device=my-desk&sensor=humidity&${range}`, {
+    method: 'DELETE',
+  });
+  const other = await page.context().newPage();
+  const undo = { name: 'Undo… Removed 2 samples' };
+  const confirm = { name: 'Undo', exact: true };
+  for (const each of [page, other]) {
+    await each.goto(`${dashboard.system.httpUrl}/corrections?device=my-desk`);
+    await each.getByRole('button', undo).click();
+  }
+  await other.getByRole('button', confirm).click();
+  await other.getByRole('status').getByText('Removed 2 samples: undone.').waitFor();
+  await page.getByRole('button', confirm).click();
+  await page.getByRole('alert').getByText('Somebody has undone it already').waitFor();
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByRole('button', undo).waitFor({ state: 'detached' });
+  const { items } = await dashboard.system.get('/corrections?device=my-desk&limit=2');
+  expect(items.map(({ kind }: { kind: string }) => kind)).toEqual(['undo', 'remove']);
+});
+
 test('Removal on the page of a device: of all sensors, in the repeated hour of autumn: the offset is chosen', async () => {
   await dashboard.open({ timezoneId: 'Europe/Berlin', locale: 'en-US' });
   await dashboard.visit(`/devices/my-desk${WINDOW}`);
