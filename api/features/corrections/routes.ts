@@ -166,7 +166,6 @@ export const replaceMeasurements: Operation = {
   id: 'replaceMeasurements',
   tag: 'corrections',
   scope: 'correct',
-  targets: queryTargets,
   summary: 'Replaces stored measurements of a device',
   description: `Takes the bodies of \`POST /measurements\`. Each measurement needs a time. Its value replaces whatever is stored for this instant of the sensor, also
 if a message with another value is repeated later. An instant without a stored measurement gets one. The answer comes after the commit, and from then on
@@ -184,7 +183,6 @@ export const removeMeasurements: Operation = {
   id: 'removeMeasurements',
   tag: 'corrections',
   scope: 'correct',
-  targets: queryTargets,
   summary: 'Removes stored measurements of a device, a site or a type',
   description: `Name a device, a site or a type. Removes the samples that are stored for \`[from, to)\`. They stay removed if their messages are repeated. Samples of the
 range that arrive later for an hour in which samples were removed may stay removed too. Count them with \`dry_run=true\` first. If the request ends early, repeat it.`,
