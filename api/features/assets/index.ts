@@ -2,8 +2,8 @@
 import { defineFeature } from '../../feature.ts';
 import type { Route } from '../../http/route.ts';
 import { ASSET_SETTINGS, createBoundTokens } from './bound-tokens.ts';
-import { placedQuery } from './query-places.ts';
 import { createPlanStore, PLAN_SCHEMAS, type PlanDeps, planRoutes } from './plans/index.ts';
+import { placedQuery } from './query-places.ts';
 import { createRollUps, SERIES_SCHEMAS, type SeriesRouteDeps, seriesRoute } from './roll-ups/index.ts';
 import { routes, SCHEMAS } from './routes/index.ts';
 import { createTree } from './tree/index.ts';

@@ -161,7 +161,6 @@ export const getCorrections =
     });
   };
 
-
 export const replaceMeasurements: Operation = {
   id: 'replaceMeasurements',
   tag: 'corrections',

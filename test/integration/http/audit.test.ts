@@ -157,7 +157,9 @@ test('Audit log: administrator changes something: one line has action, target, c
     expect.objectContaining({ ...by, msg: 'samples were removed', target: 'fan' }),
     expect.objectContaining({ ...by, msg: 'a correction was undone', target: undone }),
   ]);
-  const changing = ROUTES.filter(({ method, operation }) => operation.scope === 'admin' && method !== 'get');
+  const changing = ROUTES.filter(
+    ({ method, operation }) => ['admin', 'correct'].includes(operation.scope) && method !== 'get',
+  );
   expect(acts).toHaveLength(changing.length);
   for (const hidden of [ADMIN, secret, JSON.parse(rotated.text).secret]) {
     expect(lines.join('')).not.toContain(hidden);
