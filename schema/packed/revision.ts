@@ -12,6 +12,10 @@ export const REVISION_VERSION = 5;
 export const UNDO_VERSION = 6;
 const UNDO_BYTES = 1 + 8 + 8;
 
+/** Version 7: several corrections of one sensor in one hour, in version 5 or 6. Each comes after its length. */
+export const BUNDLE_VERSION = 7;
+const LENGTH_BYTES = 4;
+
 const HEAD_BYTES = 1 + 8 + 4;
 const SPAN_BYTES = 8;
 
@@ -54,6 +58,34 @@ export function revisionRows(
     rows.push(packRevision(bucket, { at, spans: from === 0 ? spans : [] }, { times, values, from, to }));
   }
   return rows;
+}
+
+/** @param blobs in version 5 or 6 */
+export const packBundle = (blobs: Buffer[]): Buffer =>
+  Buffer.concat([
+    Buffer.from([BUNDLE_VERSION]),
+    ...blobs.flatMap((blob) => {
+      const length = Buffer.allocUnsafe(LENGTH_BYTES);
+      length.writeUInt32LE(blob.length);
+      return [length, blob];
+    }),
+  ]);
+
+/** @param blob in version 7 @returns blobs in version 5 or 6 @throws {RangeError} when the bytes are no bundle */
+export function readBundle(blob: Uint8Array): Uint8Array[] {
+  const view = new DataView(blob.buffer, blob.byteOffset, blob.length);
+  const parts: Uint8Array[] = [];
+  for (let at = 1; at < blob.length; ) {
+    if (at + LENGTH_BYTES > blob.length) throw new RangeError('a bundle of corrections is cut off');
+    const end = at + LENGTH_BYTES + view.getUint32(at, true);
+    const part = blob.subarray(at + LENGTH_BYTES, end);
+    if (end > blob.length || (part[0] !== REVISION_VERSION && part[0] !== UNDO_VERSION))
+      throw new RangeError(`part ${parts.length} of a bundle is cut off, or no correction`);
+    parts.push(part);
+    at = end;
+  }
+  if (parts.length === 0) throw new RangeError('a bundle of no corrections');
+  return parts;
 }
 
 /** @param at epoch µs of the undo @param undoes epoch µs of the correction @throws {RangeError} when it is not the later one */

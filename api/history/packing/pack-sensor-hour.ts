@@ -2,7 +2,7 @@ import { MillraceError } from '../../../common/errors.ts';
 import type { DeviceBytes, SensorBytes } from '../../../schema/ids.ts';
 import { encodeHour } from '../../../schema/packed/hour/encode-hour.ts';
 import { digestOf } from '../../../schema/packed/pack.ts';
-import { revisionRows } from '../../../schema/packed/revision.ts';
+import { packBundle, packUndo, revisionRows } from '../../../schema/packed/revision.ts';
 import {
   isRevised,
   joinCorrections,
@@ -56,22 +56,38 @@ export function createSensorPacker({
     }
   }
 
-  /** What is left of rows with hidden samples, and of the corrections that hide them, is written before the rows are deleted. */
-  async function deleteHidden(of: SensorHour, plain: Known[], corrections: Known[], readFrom: number) {
-    const joined = joinCorrections(corrections);
-    const blobs = joined ? revisionRows(of.hour, joined.revision, joined) : [];
-    const written = new Set(blobs.map((blob) => digestOf(blob).toString('hex')));
-    const known = new Set(corrections.map(({ digest }) => digest.toString('hex')));
+  /** Writes `blobs`, and then deletes the other rows of `replaced`. */
+  async function replaceRows(of: SensorHour, replaced: Known[], blobs: Buffer[], readFrom: number) {
+    const known = new Set(replaced.map(({ digest }) => digest.toString('hex')));
     for (const samples of blobs)
-      if (!known.has(digestOf(samples).toString('hex')))
+      if (!known.delete(digestOf(samples).toString('hex')))
         await steps.run(() => store.writeSamples(of, [{ hour: of.hour, samples }]));
-    const digests = [...plain.filter((row) => withoutHidden(row, corrections) !== row), ...corrections]
-      .map(({ digest }) => digest)
-      .filter((digest) => !written.has(digest.toString('hex')));
-    for (let from = 0; from < digests.length; from += MAX_STATEMENTS_PER_BATCH) {
-      const some = digests.slice(from, from + MAX_STATEMENTS_PER_BATCH);
+    const deleted = [...known].map((digest) => Buffer.from(digest, 'hex'));
+    for (let from = 0; from < deleted.length; from += MAX_STATEMENTS_PER_BATCH) {
+      const some = deleted.slice(from, from + MAX_STATEMENTS_PER_BATCH);
       await steps.run(() => store.deleteSamples(of, of.hour, some, readFrom));
     }
+  }
+
+  /** The samples of plain rows without the hidden ones are written before. */
+  async function deleteHidden(of: SensorHour, plain: Known[], deletable: Known[], readFrom: number) {
+    const joined = joinCorrections(deletable);
+    const blobs = joined ? revisionRows(of.hour, joined.revision, joined) : [];
+    const hidden = plain.filter((row) => withoutHidden(row, deletable) !== row);
+    await replaceRows(of, [...hidden, ...deletable], blobs, readFrom);
+  }
+
+  /** A device may correct a value each second. */
+  async function bundle(of: SensorHour, corrections: Known[], readFrom: number) {
+    const small = corrections.map((one) => [one, blobOf(of.hour, one)] as const).filter(isSmall);
+    if (new Set(small.map(([{ digest }]) => digest.toString('hex'))).size <= MAX_CORRECTION_ROWS) return;
+    const blobs = bundles(small.map(([, blob]) => blob));
+    await replaceRows(
+      of,
+      small.map(([one]) => one),
+      blobs,
+      readFrom,
+    );
   }
 
   async function packWhole(of: SensorHour, batches: Series, readFrom: number, unreadableBatches: number) {
@@ -92,6 +108,7 @@ export function createSensorPacker({
     if (uncorrected.times.length === 0 && corrections.length === 0) return false;
     await writeSamples(of, uncorrected, plain);
     if (deletable.length > 0) await deleteHidden(of, plain, deletable, readFrom);
+    else if (unreadable === 0) await bundle(of, corrections, readFrom);
     // No statistics are written if batches are unreadable. With statistics, readers would take history for complete.
     // Without statistics, processes that can decode the batches read them as well.
     if (unreadableBatches > 0) return false;
@@ -138,6 +155,36 @@ function deletableCorrections(corrections: Known[], readFrom: number): Known[] {
   const canStillBeUndone = ({ revision }: Known) => Number(revision?.at) >= before;
   if (corrections.some((row) => row.revision?.undoes !== undefined && canStillBeUndone(row))) return [];
   return corrections.filter((row) => !canStillBeUndone(row));
+}
+
+/** More rows of corrections of an hour are bundled. */
+const MAX_CORRECTION_ROWS = 16;
+
+/** In bytes. A larger correction stays a row of its own. */
+const MAX_BUNDLED = 4096;
+const MAX_BUNDLE = 64 * 1024;
+
+function blobOf(hour: number, { revision, ...series }: Known): Buffer {
+  if (revision?.undoes !== undefined) return packUndo(revision.at, revision.undoes);
+  return revisionRows(hour, revision ?? { at: 0, spans: [] }, series)[0] as Buffer;
+}
+
+const isSmall = ([, { length }]: readonly [Known, Buffer]) => length <= MAX_BUNDLED;
+
+/** The same corrections give the same bundles, in whatever order they are read. */
+function bundles(blobs: Buffer[]): Buffer[] {
+  const list: Buffer[][] = [];
+  let size = Number.POSITIVE_INFINITY;
+  const distinct = new Map(blobs.map((blob) => [blob.toString('hex'), blob]));
+  for (const blob of [...distinct.values()].sort(Buffer.compare)) {
+    if (size + blob.length > MAX_BUNDLE) {
+      list.push([]);
+      size = 0;
+    }
+    list.at(-1)?.push(blob);
+    size += blob.length;
+  }
+  return list.map(packBundle);
 }
 
 /** A sensor with fewer than 18 samples a second needs one row. Each row is encoded on demand, because encoding takes a while. */

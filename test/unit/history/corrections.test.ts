@@ -112,6 +112,33 @@ test('Correction that can no longer be undone: replaced and removed samples are 
   expect((await storedValues()).sort()).toEqual(rest.sort());
 });
 
+test('Corrections, each second: the hour is packed: they share a row, readers see the same, and each can be undone', async () => {
+  await path.send('device', SAMPLES);
+  const revisions: number[] = [];
+  for (let value = 1; value <= 40; value++)
+    revisions.push(
+      await path.correct('device', { samples: [{ ts: FIRST.ts + 1000 + value, value: -value }] }),
+    );
+  path.clock.now = CLOSING;
+  const before = await path.read('device', HOUR);
+  await pack();
+  const rows = async () =>
+    new Set(
+      (await path.store.packing.historyHour(path.keyOf('device'), HOUR)).map((row) =>
+        row?.digest.toString('hex'),
+      ),
+    ).size;
+  expect(await rows()).toBe(2);
+  expect(await path.read('device', HOUR)).toEqual(before);
+  await path.correct('device', { undoes: Number(revisions[20]) });
+  const undone = before.filter(({ value }) => value !== -21);
+  expect(await path.read('device', HOUR)).toEqual(undone);
+  path.clock.now = CLOSING + 10 * DAY_MS;
+  await pack();
+  expect(await path.read('device', HOUR)).toEqual(undone);
+  expect(await rows()).toBe(2);
+});
+
 test('Corrections that can no longer be undone: many rows of one hour: joined to one row', async () => {
   await path.send('device', SAMPLES);
   path.clock.now = CLOSING;
