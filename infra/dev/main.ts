@@ -1,6 +1,7 @@
 import { addresses } from '../../common/addresses.ts';
 import { removeDevAddresses, writeDevAddresses } from '../../common/dev-addresses.ts';
 import { callAfter } from '../../common/durations.ts';
+import { messageOf } from '../../common/errors.ts';
 import type { Config } from '../../common/settings/config.ts';
 import type { StatusLine } from '../../common/status-line.ts';
 import { buildDashboard, buildManual } from './build.ts';
@@ -111,7 +112,7 @@ async function start(
     await buildPlant(addresses(config).dashboard, flags.simulator, {
       ...(token && { token }),
       ...(tls && { certificate: tls.cert }),
-    });
+    }).catch((error) => print(`! The simulated devices have no assets: ${messageOf(error)}`));
     startSimulator({ ...context, simulator: flags.simulator, duration: flags.duration, onEnd });
   } else if (flags.duration) {
     signal.addEventListener('abort', callAfter(flags.duration, finish), { once: true });

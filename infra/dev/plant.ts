@@ -13,6 +13,7 @@ const MOST_DEVICES = 20_000;
  * @param url root URL of the API, with a slash at the end
  * @param words arguments of the simulator
  * @param options `certificate`: path of HTTP_TLS_CERT
+ * @throws {Error} if the API does not answer, or refuses the tree
  */
 export async function buildPlant(
   url: string,
@@ -25,5 +26,7 @@ export async function buildPlant(
   const roots = await askApi(`${url}api/v1/assets?limit=1`, request);
   if (roots.status !== 200 || JSON.parse(roots.text).items.length > 0) return;
   const body = describePlant({ devices, profile, device });
-  await askApi(`${url}api/v1/asset-tree`, { ...request, method: 'POST', contentType: 'text/csv', body });
+  const sent = { ...request, method: 'POST' as const, contentType: 'text/csv', body };
+  const { status, text } = await askApi(`${url}api/v1/asset-tree`, sent);
+  if (status !== 200) throw new Error(text);
 }
