@@ -49,5 +49,5 @@ function stateText({ job, state, samples, problem }: JobState): string {
   if (state === 'done') return `${sum}.`;
   if (state === 'running') return `${sum} so far. You may leave this page, but not close it.`;
   const reason = problem ? problemText(problem) : 'You stopped it.';
-  return `${sum} so far. ${reason} Continue goes on where it ended. The log has the rest.`;
+  return `${sum} so far. ${reason} Continue goes on where it ended. What is done stays, and can be undone.`;
 }

@@ -2,7 +2,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { problemWords } from '../../api/request.ts';
 import type { ChartSubject } from '../../feature.ts';
 import type { Zone } from '../../format.ts';
-import { formatDateTime } from '../../format.ts';
+import { formatCount, formatDateTime } from '../../format.ts';
 import { deviceHref } from '../../routes.ts';
 import { useKept, useQuery, useServices } from '../../state/hooks.ts';
 import { useEvents } from '../../state/live.ts';
@@ -59,6 +59,9 @@ function marksOf(all: Correction[], sensor: string | null, zone: Zone) {
     });
 }
 
+/** Number of corrections that the panel lists. */
+const LISTED = 5;
+
 function Panel({
   all,
   missing,
@@ -86,7 +89,7 @@ function Panel({
       Date.parse(correction.from) < range.to &&
       Date.parse(correction.to) > range.from,
   );
-  const devices = useDevices(sensor === null ? shown : null);
+  const devices = useDevices(sensor === null ? shown.slice(0, LISTED) : null);
   // A name that no address can hold has no page of its own.
   const [, part = device.id] = deviceHref(device.id, device.name).split('/devices/');
   const isBusy = jobs.state.value !== null && jobs.state.value.state !== 'done';
@@ -121,15 +124,18 @@ function Panel({
       {problem !== null && <p class="correction-note">They cannot be read: {problem}.</p>}
       {shown.length > 0 && (
         <CorrectionTable
-          rows={shown}
+          rows={shown.slice(0, LISTED)}
           all={all}
           devices={sensor === null ? devices : null}
           onUndone={setMessage}
         />
       )}
       {shown.length === 0 && problem === null && <p class="correction-note">None in this range.</p>}
+      {shown.length > LISTED && (
+        <p class="correction-note">The log has {formatCount(shown.length - LISTED)} more of this range.</p>
+      )}
       {missing !== null && (
-        <p class="correction-note">Those before {formatDateTime(missing, zone)} are only in the log.</p>
+        <p class="correction-note">Those made before {formatDateTime(missing, zone)} are only in the log.</p>
       )}
       {asked === 'remove' && <RemoveDialog {...dialog} />}
       {asked === 'correct' && <CorrectDialog {...dialog} onDone={setMessage} />}
