@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Request, Response } from 'express';
 import type { z } from 'zod';
 import { MillraceError } from '../../../../common/errors.ts';
@@ -64,27 +65,32 @@ export async function readWanted<T extends z.ZodType>(
 export const sinceOf = (given: string | number | undefined): number | undefined =>
   given === undefined ? undefined : timeOf(given);
 
-export function assetItem(tree: AssetTree, { id, name, level, parent }: Asset, time: number = NOW) {
+export function assetItem(tree: AssetTree, { id, name, level, parent }: Asset, path: string = tree.path(id)) {
   const { children, members } = tree.counts(id);
-  return { asset_id: id, name, level, path: tree.path(id, time), parent_id: parent, children, members };
+  return { asset_id: id, name, level, path, parent_id: parent, children, members };
 }
 
 export function assetDetail(tree: AssetTree, asset: Asset, time: number = NOW) {
   const ancestors = tree.lineage(asset.id, time).slice(1).reverse();
   return {
-    ...assetItem(tree, asset, time),
+    ...assetItem(tree, asset, tree.path(asset.id, time)),
     retired: asset.isRetired,
     ancestors: ancestors.map(({ id, name, level }) => ({ asset_id: id, name, level })),
   };
 }
 
+/** Items that are looked at in one go. Then other requests can run. */
+export const ITEMS_AT_ONCE = 2000;
+
 /** The items after a key, up to `limit`, in the order of their keys. `next`: key of the last one; null: there are no more. */
-export function selectPage<T>(
+export async function selectPage<T>(
   items: Iterable<T>,
   { keyOf, after, limit }: { keyOf: (item: T) => string; after: string | null; limit: number },
-): { items: T[]; next: string | null } {
+): Promise<{ items: T[]; next: string | null }> {
+  let seen = 0;
   const page: Array<{ key: string; item: T }> = [];
   for (const item of items) {
+    if (++seen % ITEMS_AT_ONCE === 0) await nextTurn();
     const key = keyOf(item);
     const isBeyond = page.length > limit && key >= (page[limit]?.key ?? '');
     if (isBeyond || (after !== null && key <= after)) continue;
@@ -94,6 +100,8 @@ export function selectPage<T>(
       if ((page[middle]?.key ?? '') < key) low = middle + 1;
       else high = middle;
     }
+    // An item that moves while the list is read may come twice.
+    if (page[low]?.key === key) continue;
     page.splice(low, 0, { key, item });
     if (page.length > limit + 1) page.pop();
   }
