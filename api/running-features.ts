@@ -48,7 +48,7 @@ export class RunningFeatures {
       if (onCommitted) events.on('committed', onCommitted);
       if (onRegistered) events.on('registered', onRegistered);
       if (onPacked) packing?.onPacked(onPacked);
-      if (onCorrected) corrections.onCorrected(onCorrected);
+      if (onCorrected) corrections.log.onCorrected(onCorrected);
       if (judge) stream.judgeBy(judge);
       if (signIn) accounts.signInDevicesBy(signIn);
     }
