@@ -15,7 +15,7 @@ import { bindRoutes } from './http/index.ts';
 import type { Route, RouteCore } from './http/route.ts';
 import type { BoundRoute } from './http/serve.ts';
 import type { Judge, Stream } from './http/stream/index.ts';
-import type { OnCorrected } from './ingest/corrections.ts';
+import type { OnCorrected } from './ingest/correction-log.ts';
 import type { Publish } from './ingest/index.ts';
 import type { FindAnnounced } from './ingest/outbox.ts';
 import type { Device } from './ingest/registry/cache.ts';
@@ -79,7 +79,7 @@ export interface RunningFeature {
    * call. If the call fails, the hours are packed and reported again.
    */
   onPacked?: OnPacked | undefined;
-  /** Is called when all readers see a correction, and before it is acknowledged. If it fails, the client repeats the correction. */
+  /** Is called when all readers see a correction, and before it is acknowledged. It is repeated while the database is unavailable. */
   onCorrected?: OnCorrected;
   /** Signs devices in at the embedded broker. One feature at most. */
   signIn?: SignInDevice;

@@ -71,7 +71,7 @@ export class RunningFeatures {
       if (onCommitted) events.on('committed', this.#guarded(name, onCommitted));
       if (onRegistered) events.on('registered', this.#guarded(name, onRegistered));
       if (onPacked) packing?.onPacked(onPacked);
-      if (onCorrected) corrections.onCorrected(onCorrected);
+      if (onCorrected) corrections.log.onCorrected(onCorrected);
       if (judge)
         stream.judgeBy({
           judge: this.#guarded(name, (key, item) => judge.judge(key, item)),

@@ -3,10 +3,10 @@ import { MillraceError } from '../../common/errors.ts';
 import type { Identity } from '../../schema/ids.ts';
 import type { Series } from '../../schema/packed/series.ts';
 import { bucketOf, HOUR_MS } from '../../schema/rules.ts';
-import type { Correction, CorrectionStore } from '../store/corrections.ts';
 import type { SensorKey } from '../store/history/keys.ts';
 import type { CorrectedLatest, LatestEntry } from '../store/latest/corrected.ts';
 import type { Retry } from '../store/sending/retry.ts';
+import type { Act, CorrectionLog } from './correction-log.ts';
 import type { MessageBatch } from './decode/message-batch.ts';
 import type { Publish } from './index.ts';
 import { type Device, type Sensor, sensorOf } from './registry/cache.ts';
@@ -27,43 +27,21 @@ export interface Change {
 
 type LatestChange = { sensor: Sensor; hours: RevisedHour[] };
 
-/** Is called when all readers see the correction, and before it is acknowledged. If it fails, the client repeats the correction. */
-export type OnCorrected = (correction: Correction, device: Device) => Promise<void> | void;
-
-type Entry = Pick<Correction, 'kind' | 'sensors' | 'from' | 'to' | 'samples'> & Act & { undoes?: Buffer };
-
-/** Who corrects, and why. */
-export interface Act {
-  by: string;
-  reason: string | null;
-  /** epoch ms; default: now. Later corrections stay. */
-  acceptedAt?: number;
-}
-
 /** Each may read many hours to find its newest sample. */
 const SENSORS_AT_ONCE = 8;
 
 /** Two processes that correct one sensor at the same time each need a few rounds. */
 const MAX_ROUNDS = 20;
 
-/** In ms. The clocks of two processes differ by two minutes at most, and the time of an id is rounded. */
-const MAX_AHEAD_MS = 4 * 60_000;
-
-/** Two processes may have taken one revision. The entries of both were written before either reads. */
-const SAME_MS = 1000;
-
-/** In ms. An undo waits for a running correction, unless its process has not prolonged it for this time. */
-const RUNNING_MS = 10 * 60_000;
-
 /** Corrections of stored samples: the rows of history, then `latest`, then the live stream. */
 export class Corrections {
   #deps;
-  #listeners: OnCorrected[] = [];
+  readonly log;
 
   constructor(deps: {
     revisions: RevisionWriter;
     latest: CorrectedLatest;
-    log: CorrectionStore;
+    log: CorrectionLog;
     registry: Registry;
     findNewest: FindNewest;
     retry: Pick<Retry, 'run'>;
@@ -71,67 +49,7 @@ export class Corrections {
     onReplaced: (samples: number) => void;
   }) {
     this.#deps = deps;
-  }
-
-  onCorrected(listener: OnCorrected) {
-    this.#listeners.push(listener);
-  }
-
-  /** Epoch ms by the trusted clock. */
-  now(): Promise<number> {
-    return this.#deps.revisions.now();
-  }
-
-  /**
-   * Lists a correction before its first row, so the list also has one that ends early. Its revision is greater than those of all earlier
-   * corrections of the device, and no other correction of the device has it.
-   * @param options `after`: a revision in epoch µs @throws `unavailable` while the process ends
-   */
-  async list(
-    device: Device,
-    { undoes, acceptedAt, ...entry }: Entry,
-    { after = 0, isRunning = false }: { after?: number; isRunning?: boolean } = {},
-  ): Promise<Correction> {
-    const { log, retry } = this.#deps;
-    let revision = acceptedAt === undefined ? await this.#revisionAfter(device, after) : acceptedAt * 1000;
-    const id = log.newId(revision);
-    const runningUntil = isRunning ? (await this.now()) + RUNNING_MS : 0;
-    for (;;) {
-      const listed = { ...entry, id, revision, device: device.id, undoes: undoes ?? null, runningUntil };
-      await retry.run(() => log.add(listed));
-      const ms = Math.floor(revision / 1000);
-      const near = { from: ms - SAME_MS, to: ms + SAME_MS };
-      const others = (await retry.run(() => log.revisions(device.bytes, near)))
-        .filter((other) => !other.id.equals(id))
-        .map((other) => other.revision);
-      if (!others.includes(revision)) return listed;
-      revision = Math.max(...others) + 1 + Math.floor(Math.random() * 100);
-    }
-  }
-
-  async #revisionAfter(device: Device, after: number): Promise<number> {
-    const { log, retry, revisions } = this.#deps;
-    const now = await this.now();
-    const ahead = await retry.run(() =>
-      log.revisions(device.bytes, { from: now - SAME_MS, to: now + MAX_AHEAD_MS }),
-    );
-    return revisions.next(Math.max(after, ...ahead.map(({ revision }) => revision)));
-  }
-
-  /** To be called often while a listed correction runs. */
-  async prolong(correction: Correction) {
-    const until = (await this.now()) + RUNNING_MS;
-    if (until - correction.runningUntil < RUNNING_MS / 2) return;
-    correction.runningUntil = until;
-    await this.#deps.retry.run(() => this.#deps.log.add(correction));
-  }
-
-  /** `correction`: with the sensors that it has changed, and their samples */
-  async finish(device: Device, correction: Correction): Promise<Correction> {
-    const finished = { ...correction, runningUntil: 0 };
-    if (correction.runningUntil > 0) await this.#deps.retry.run(() => this.#deps.log.add(finished));
-    for (const listener of this.#listeners) await listener(finished, device);
-    return finished;
+    this.log = deps.log;
   }
 
   /**
@@ -151,13 +69,13 @@ export class Corrections {
     const samples = series.reduce((sum, { samples: { times } }) => sum + times.length, 0);
     const sensors = series.map(({ sensor }) => sensor.id);
     const range = { from: Math.min(...firsts), to: Math.max(...lasts) + 1 };
-    const correction = await this.list(device, { kind: 'replace', sensors, ...range, samples, ...act });
+    const correction = await this.log.list(device, { kind: 'replace', sensors, ...range, samples, ...act });
     await this.write(
       device,
       correction.revision,
       series.map((one) => ({ sensor: one.sensor, hours: hoursOf(one.samples) })),
     );
-    await this.finish(device, correction);
+    await this.log.finish(device, correction);
     this.#deps.onReplaced(samples);
   }
 

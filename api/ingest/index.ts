@@ -7,6 +7,7 @@ import type { ClockGuard } from '../store/clock-guard.ts';
 import type { Store } from '../store/index.ts';
 import { Admission } from './admission/index.ts';
 import { AwaitingRegistration } from './awaiting-registration.ts';
+import { CorrectionLog } from './correction-log.ts';
 import { Corrections, type FindNewest } from './corrections.ts';
 import { createDeadLetterBox } from './dead-letter-box.ts';
 import { MessageDecoder } from './decode/index.ts';
@@ -123,7 +124,7 @@ export function createIngest(context: Context, deps: Deps) {
       replacing.corrections = new Corrections({
         revisions,
         latest: store.write.corrected,
-        log: store.corrections,
+        log: new CorrectionLog({ store: store.corrections, revisions, retry }),
         registry,
         findNewest,
         retry,

@@ -69,7 +69,7 @@ export function createEvents({ publishing: { live, stream }, ingest: { outbox } 
         ...{ kind: KIND, id: uuidText(correction.id), group },
         item: correctionRecord(correction),
       };
-      // The correction is committed already. If this write fails, the client repeats the correction.
+      // The correction is committed already.
       await outbox?.commit(announcement, async () => {});
       const item = correctionItem(correction);
       for (let at = 0; at < correction.sensors.length; at += SENSORS_PER_MESSAGE)

@@ -5,7 +5,8 @@ import { dayOf, HOUR_MS } from '../../../schema/rules.ts';
 import type { Core } from '../../feature.ts';
 import type { Hour, Range, Sensor } from '../../history/reading/hours.ts';
 import { LONGEST_MS, storedRange } from '../../history/reading/index.ts';
-import type { Act, Change } from '../../ingest/corrections.ts';
+import type { Act } from '../../ingest/correction-log.ts';
+import type { Change } from '../../ingest/corrections.ts';
 import { sensorOf } from '../../ingest/index.ts';
 import type { RevisedHour } from '../../ingest/revisions.ts';
 import type { Correction } from '../../store/corrections.ts';
@@ -66,21 +67,24 @@ async function removeOfDevice(
   try {
     for (let at = 0; at < sensors.length; at += SENSORS_AT_ONCE) {
       const changes: Change[] = [];
+      let samples = 0;
       for (const { key, row, newest } of sensors.slice(at, at + SENSORS_AT_ONCE)) {
         const removed = await findRemoved(deps, key, storedRange(range, newest), signal);
         const sensor = sensorOf(device, row.id);
         if (!sensor || removed.hours.length === 0) continue;
         changes.push({ sensor, hours: removed.hours });
-        done.ids.push(row.id);
-        done.samples += removed.samples;
+        samples += removed.samples;
       }
-      if (isDry || changes.length === 0) continue;
-      listed ??= await corrections.list(device, { ...entry, ...act }, { isRunning: true });
+      if (changes.length === 0) continue;
+      if (!isDry) listed ??= await corrections.log.list(device, { ...entry, ...act }, { isRunning: true });
+      done.ids.push(...changes.map(({ sensor }) => sensor.id));
+      done.samples += samples;
+      if (!listed) continue;
       await corrections.write(device, listed.revision, changes);
-      await corrections.prolong(listed);
+      await corrections.log.prolong(listed);
     }
   } finally {
-    if (listed) await corrections.finish(device, { ...listed, sensors: done.ids, samples: done.samples });
+    if (listed) await corrections.log.finish(device, { ...listed, sensors: done.ids, samples: done.samples });
   }
   return { length: done.ids.length, samples: done.samples };
 }

@@ -3,7 +3,8 @@ import { MillraceError } from '../../../common/errors.ts';
 import { uuidBytes } from '../../../schema/ids.ts';
 import { DAY_MS, dayOf, PURGE_DAYS, UNDO_DAYS } from '../../../schema/rules.ts';
 import type { Core } from '../../feature.ts';
-import type { Act, Change } from '../../ingest/corrections.ts';
+import type { Act } from '../../ingest/correction-log.ts';
+import type { Change } from '../../ingest/corrections.ts';
 import type { RevisedHour } from '../../ingest/revisions.ts';
 import type { Correction } from '../../store/corrections.ts';
 
@@ -24,7 +25,7 @@ export async function undoCorrection(
   correction: Correction,
   act: Act,
 ): Promise<Correction> {
-  const now = await corrections.now();
+  const now = await corrections.log.now();
   if (correction.runningUntil > now)
     throw new MillraceError('busy', 'The correction is still running. Try again later.');
   const acceptedAt = Math.floor(correction.revision / 1000);
@@ -34,7 +35,7 @@ export async function undoCorrection(
   if (!device) throw new MillraceError('too_late', 'The device of this correction is not registered.');
   const { sensors, from, to, samples, id: undoes, revision } = correction;
   const entry = { kind: 'undo' as const, sensors, from, to, samples, undoes, ...act };
-  const undo = await corrections.list(device, entry, { after: revision, isRunning: true });
+  const undo = await corrections.log.list(device, entry, { after: revision, isRunning: true });
   for (let at = 0; at < sensors.length; at += SENSORS_AT_ONCE) {
     const changes: Change[] = [];
     // By id, because readers see the samples of a sensor that was retired as soon as it is registered again.
@@ -44,11 +45,11 @@ export async function undoCorrection(
     }
     await corrections.write(device, undo.revision, changes, async () => {
       // A packer may delete the samples already.
-      if (acceptedAt < (await corrections.now()) - (PURGE_DAYS - 0.5) * DAY_MS) throw tooLate();
+      if (acceptedAt < (await corrections.log.now()) - (PURGE_DAYS - 0.5) * DAY_MS) throw tooLate();
     });
-    await corrections.prolong(undo);
+    await corrections.log.prolong(undo);
   }
-  return corrections.finish(device, undo);
+  return corrections.log.finish(device, undo);
 }
 
 const tooLate = () => new MillraceError('too_late', `A correction can be undone for ${UNDO_DAYS} days.`);

@@ -2,7 +2,7 @@ import { forEachConcurrently } from '../../../common/concurrency.ts';
 import type { Refusal } from '../../../common/errors.ts';
 import type { Identity } from '../../../schema/ids.ts';
 import type { Core } from '../../feature.ts';
-import type { Act } from '../../ingest/corrections.ts';
+import type { Act } from '../../ingest/correction-log.ts';
 import type { Submitted } from '../../ingest/handlers/index.ts';
 import type { Submissions } from '../../ingest/submission.ts';
 import { sumOf } from '../../observability/index.ts';

@@ -70,24 +70,23 @@ export function createSensorPacker({
   }
 
   /** The samples of plain rows without the hidden ones are written before. */
-  async function deleteHidden(of: SensorHour, plain: Known[], deletable: Known[], readFrom: number) {
+  async function deleteHidden(of: SensorHour, known: Known[], deletable: Known[], readFrom: number) {
     const joined = joinCorrections(deletable);
     const blobs = joined ? revisionRows(of.hour, joined.revision, joined) : [];
-    const hidden = plain.filter((row) => withoutHidden(row, deletable) !== row);
+    const hidden = known.filter((row) => !isRevised(row) && withoutHidden(row, deletable) !== row);
+    // A bundle may also have corrections that stay.
+    const digests = new Set(deletable.map(({ digest }) => digest.toString('hex')));
+    const others = known.filter((row) => digests.has(row.digest.toString('hex')) && !deletable.includes(row));
+    blobs.push(...bundles(others.map((row) => blobOf(of.hour, row))));
     await replaceRows(of, [...hidden, ...deletable], blobs, readFrom);
   }
 
   /** A device may correct a value each second. */
   async function bundle(of: SensorHour, corrections: Known[], readFrom: number) {
-    const small = corrections.map((one) => [one, blobOf(of.hour, one)] as const).filter(isSmall);
-    if (new Set(small.map(([{ digest }]) => digest.toString('hex'))).size <= MAX_CORRECTION_ROWS) return;
-    const blobs = bundles(small.map(([, blob]) => blob));
-    await replaceRows(
-      of,
-      small.map(([one]) => one),
-      blobs,
-      readFrom,
-    );
+    const small = corrections.map((row) => ({ row, blob: blobOf(of.hour, row) })).filter(isSmall);
+    if (new Set(small.map(({ row }) => row.digest.toString('hex'))).size <= MAX_CORRECTION_ROWS) return;
+    const rows = small.map(({ row }) => row);
+    await replaceRows(of, rows, bundles(small.map(({ blob }) => blob)), readFrom);
   }
 
   async function packWhole(of: SensorHour, batches: Series, readFrom: number, unreadableBatches: number) {
@@ -107,7 +106,7 @@ export function createSensorPacker({
     const uncorrected = deletable.length === 0 ? merged : withoutHidden(merged, deletable);
     if (uncorrected.times.length === 0 && corrections.length === 0) return false;
     await writeSamples(of, uncorrected, plain);
-    if (deletable.length > 0) await deleteHidden(of, plain, deletable, readFrom);
+    if (deletable.length > 0) await deleteHidden(of, known, deletable, readFrom);
     else if (unreadable === 0) await bundle(of, corrections, readFrom);
     // No statistics are written if batches are unreadable. With statistics, readers would take history for complete.
     // Without statistics, processes that can decode the batches read them as well.
@@ -169,7 +168,7 @@ function blobOf(hour: number, { revision, ...series }: Known): Buffer {
   return revisionRows(hour, revision ?? { at: 0, spans: [] }, series)[0] as Buffer;
 }
 
-const isSmall = ([, { length }]: readonly [Known, Buffer]) => length <= MAX_BUNDLED;
+const isSmall = ({ blob }: { blob: Buffer }) => blob.length <= MAX_BUNDLED;
 
 /** The same corrections give the same bundles, in whatever order they are read. */
 function bundles(blobs: Buffer[]): Buffer[] {

@@ -139,6 +139,26 @@ test('Corrections, each second: the hour is packed: they share a row, readers se
   expect(await rows()).toBe(2);
 });
 
+test('Corrections in one row: some can still be undone: the others are joined, and these stay', async () => {
+  await path.send('device', SAMPLES);
+  path.clock.now = CLOSING;
+  const correct = async (from: number) => {
+    for (let value = from; value < from + 10; value++)
+      await path.correct('device', { samples: [{ ts: FIRST.ts + 1000 + value, value: -value }] });
+  };
+  await correct(1);
+  path.clock.now += 4 * DAY_MS;
+  await correct(11);
+  const before = await path.read('device', HOUR);
+  path.clock.now += 3 * HOUR_MS;
+  await pack();
+  for (const days of [5, 9]) {
+    path.clock.now = CLOSING + (4 + days) * DAY_MS;
+    await pack();
+    expect(await path.read('device', HOUR)).toEqual(before);
+  }
+});
+
 test('Corrections that can no longer be undone: many rows of one hour: joined to one row', async () => {
   await path.send('device', SAMPLES);
   path.clock.now = CLOSING;
