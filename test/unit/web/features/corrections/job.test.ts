@@ -1,10 +1,13 @@
-import { expect, jest, test } from '@jest/globals';
+import { afterEach, expect, jest, test } from '@jest/globals';
 import { signal } from '@preact/signals';
 import { Problem } from '../../../../../web/api/request.ts';
 import { createJobs } from '../../../../../web/features/corrections/job.ts';
 import { until } from '../../../../support/until.ts';
 
 type Deps = Parameters<typeof createJobs>[0];
+
+// Other tests of this process must not take it for a browser.
+afterEach(() => Reflect.deleteProperty(globalThis, 'window'));
 
 const SIGNED_IN = { isOut: false, hasEnded: false };
 
