@@ -82,18 +82,19 @@ test('Alarm: values of its time are corrected: it has values_corrected_at, and a
   packed.newHour();
   const rule = { name: 'hot', severity: 'info', scope: { device: 'oven' } };
   await packed.system().post('/alarm-rules', { ...rule, condition: { kind: 'above', limit: 5 } });
-  const since = packed.clock.now;
-  packed.clock.now += 10_000;
+  // A rule finds only later alarms.
+  const start = packed.clock.now + 30_000;
+  packed.clock.now += 60_000;
   for (const [second, value] of [9, 1, 9, 1].entries())
-    await packed.send('oven', [{ ts: since + second * 1000, value }]);
+    await packed.send('oven', [{ ts: start + second * 1000, value }]);
   const alarms = async () => {
     const { items } = await packed.system().get('/alarms?device=oven');
     return items as Array<{ started_at: string; values_corrected_at: string | null }>;
   };
   await until(async () => (await alarms()).length === 2);
-  await replace('oven', since + 2000, { s: 2 });
+  await replace('oven', start + 2000, { s: 2 });
   const corrected = (await alarms()).map(({ started_at, values_corrected_at }) => [
-    Date.parse(started_at) - since,
+    Date.parse(started_at) - start,
     values_corrected_at !== null,
   ]);
   expect(corrected.sort()).toEqual([
