@@ -61,7 +61,7 @@ export const SAMPLES_AT_ONCE = 8_000;
 /** Maximum number of samples that one calibration reads. */
 export const MOST_CALIBRATED = 1_000_000;
 /** Approximate number of samples that one request removes. Each is a correction of its own. */
-const REMOVED_AT_ONCE = 10_000_000;
+const REMOVED_AT_ONCE = 2_000_000;
 
 export function chunksOf<T>(items: T[], size: number): T[][] {
   return Array.from({ length: Math.ceil(items.length / size) }, (_, at) =>
