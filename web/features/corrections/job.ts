@@ -11,7 +11,7 @@ export interface Job {
   /** `Remove values of my-desk temperature` */
   title: string;
   /** word for the corrected samples */
-  past: 'removed' | 'replaced';
+  past: 'removed' | 'replaced' | 'undone';
   /** Prepares the parts before the first is sent. They hold all that they send, so a repetition sends the same. */
   prepare: (signal: AbortSignal) => Promise<Part[]>;
 }
