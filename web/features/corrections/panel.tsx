@@ -93,7 +93,7 @@ function Panel({
   const devices = useDevices(sensor === null ? shown.slice(0, LISTED) : null);
   // A name that no address can hold has no page of its own.
   const [, part = device.id] = deviceHref(device.id, device.name).split('/devices/');
-  const isBusy = jobs.state.value !== null && jobs.state.value.state !== 'done';
+  const isBusy = jobs.isBusy();
   const open = (dialog: 'correct' | 'remove', label: string) => (
     <button
       type="button"

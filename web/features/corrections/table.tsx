@@ -249,6 +249,12 @@ function UndoDialog({
   async function undo() {
     const { parts } = correction;
     if (parts.length > 1) {
+      if (jobs.isBusy())
+        throw new Problem({
+          title: 'Another correction has not ended',
+          detail: 'Continue it, or give it up.',
+          status: 409,
+        });
       const send = (part: Correction) => async (signal: AbortSignal) => {
         if (!(await isUndone(client, part, signal))) await undoCorrection(client, part.id, reason, signal);
         return part.samples;
