@@ -30,5 +30,9 @@ export const replaceSamples = (
   signal?: AbortSignal,
 ): Promise<{ accepted: number }> => requests.post(`/corrections${toQuery(query)}`, { body }, signal);
 
-export const undoCorrection = ({ requests }: Client, id: string, reason: string): Promise<Correction> =>
-  requests.post(`/corrections/${segment(id)}/undo${toQuery({ reason })}`);
+export const undoCorrection = (
+  { requests }: Client,
+  id: string,
+  reason: string,
+  signal?: AbortSignal,
+): Promise<Correction> => requests.post(`/corrections/${segment(id)}/undo${toQuery({ reason })}`, {}, signal);

@@ -7,6 +7,7 @@ import type { Correction } from './api.ts';
 import { readCorrections } from './api.ts';
 import { CORRECTION_EVENT } from './event.ts';
 import { JobStatus } from './job-status.tsx';
+import { inEffect, joinParts } from './rules.ts';
 import { CorrectionTable, useDevices } from './table.tsx';
 import '../shared/tables.css';
 import './corrections.css';
@@ -41,6 +42,7 @@ export function CorrectionsView() {
   useEvents(CORRECTION_EVENT, reload);
   const isOfDevice = data?.device === device;
   const rows = isOfDevice ? data.items : null;
+  const effective = inEffect(rows ?? []);
   const devices = useDevices(rows);
 
   return (
@@ -65,7 +67,11 @@ export function CorrectionsView() {
         ) : rows?.length === 0 ? (
           <NoCorrections device={device} />
         ) : (
-          <CorrectionTable rows={rows} all={rows ?? []} devices={devices} onUndone={setMessage} />
+          <CorrectionTable
+            rows={rows && joinParts(rows, effective)}
+            {...{ effective, devices }}
+            onUndone={setMessage}
+          />
         )}
         {rows && data && !data.isAll && (
           <p class="correction-more">

@@ -11,7 +11,7 @@ export interface Job {
   /** `Remove values of my-desk temperature` */
   title: string;
   /** word for the corrected samples */
-  past: 'removed' | 'replaced';
+  past: 'removed' | 'replaced' | 'undone';
   /** Prepares the parts before the first is sent. They hold all that they send, so a repetition sends the same. */
   prepare: (signal: AbortSignal) => Promise<Part[]>;
 }
@@ -34,9 +34,9 @@ export function createJobs({ session, live }: Pick<Services, 'session' | 'live'>
   let abort: AbortController | null = null;
   // The parts end with the page, so the browser asks before the page closes or reloads.
   const askFirst = (event: Event) => event.preventDefault();
-  state.subscribe((now) => {
-    const isOpen = now !== null && now.state !== 'done';
-    window[isOpen ? 'addEventListener' : 'removeEventListener']('beforeunload', askFirst);
+  const isBusy = () => state.value !== null && state.value.state !== 'done';
+  state.subscribe(() => {
+    window[isBusy() ? 'addEventListener' : 'removeEventListener']('beforeunload', askFirst);
   });
 
   async function run(begun: JobState) {
@@ -77,6 +77,8 @@ export function createJobs({ session, live }: Pick<Services, 'session' | 'live'>
 
   return {
     state,
+    /** whether a job runs, or has stopped and may go on */
+    isBusy,
     start: (job: Job) => void run({ job, state: 'running', parts: null, done: 0, samples: 0, problem: null }),
     resume: () => void (state.value?.state === 'stopped' && run(state.value)),
     stop: () => abort?.abort(),

@@ -16,7 +16,7 @@ import { CORRECTION_EVENT } from './event.ts';
 import { createJobs } from './job.ts';
 import { JobStatus } from './job-status.tsx';
 import { RemoveDialog } from './remove-dialog.tsx';
-import { actText, inEffect, rangeText } from './rules.ts';
+import { actText, inEffect, joinParts, rangeText } from './rules.ts';
 import { CorrectionTable, useDevices } from './table.tsx';
 import '../shared/tables.css';
 import './corrections.css';
@@ -47,16 +47,15 @@ const isOf = ({ sensor_ids }: Correction, sensor: string | null) =>
 
 function marksOf(all: Correction[], sensor: string | null, zone: Zone) {
   const effective = inEffect(all);
-  return all
-    .filter(
-      (correction) => correction.kind !== 'undo' && effective.has(correction.id) && isOf(correction, sensor),
-    )
-    .map((correction) => {
-      const range = { from: Date.parse(correction.from), to: Date.parse(correction.to) };
-      const reason = correction.reason ? `: ${correction.reason}` : '';
-      const text = `${actText(correction)}, ${rangeText(range, zone)}${reason}`;
-      return { kind: 'correction' as const, ...range, text, label: text };
-    });
+  const shown = all.filter(
+    (correction) => correction.kind !== 'undo' && effective.has(correction.id) && isOf(correction, sensor),
+  );
+  return joinParts(shown, effective).map((correction) => {
+    const range = { from: Date.parse(correction.from), to: Date.parse(correction.to) };
+    const reason = correction.reason ? `: ${correction.reason}` : '';
+    const text = `${actText(correction)}, ${rangeText(range, zone)}${reason}`;
+    return { kind: 'correction' as const, ...range, text, label: text };
+  });
 }
 
 /** Number of corrections that the panel lists. */
@@ -83,16 +82,18 @@ function Panel({
   const may = useMay('correct');
   const [asked, setAsked] = useState<'correct' | 'remove' | null>(null);
   const [message, setMessage] = useState('');
-  const shown = all.filter(
+  const effective = inEffect(all);
+  const inRange = all.filter(
     (correction) =>
       isOf(correction, sensor) &&
       Date.parse(correction.from) < range.to &&
       Date.parse(correction.to) > range.from,
   );
+  const shown = joinParts(inRange, effective);
   const devices = useDevices(sensor === null ? shown.slice(0, LISTED) : null);
   // A name that no address can hold has no page of its own.
   const [, part = device.id] = deviceHref(device.id, device.name).split('/devices/');
-  const isBusy = jobs.state.value !== null && jobs.state.value.state !== 'done';
+  const isBusy = jobs.isBusy();
   const open = (dialog: 'correct' | 'remove', label: string) => (
     <button
       type="button"
@@ -125,7 +126,7 @@ function Panel({
       {shown.length > 0 && (
         <CorrectionTable
           rows={shown.slice(0, LISTED)}
-          all={all}
+          effective={effective}
           devices={sensor === null ? devices : null}
           onUndone={setMessage}
         />
@@ -144,7 +145,7 @@ function Panel({
 }
 
 /** Maximum number of corrections that are read. */
-const LIMIT = 200;
+const LIMIT = 500;
 const REFRESH = { refreshMs: 30_000 };
 const NOTHING_READ = { all: [] as Correction[], missing: null, scope: '', changes: 0, newest: undefined };
 

@@ -27,6 +27,43 @@ export function inEffect(corrections: Pick<Correction, 'id' | 'undoes'>[]): Set<
   return effective;
 }
 
+/** A correction, or several that were sent as parts of one; `parts`: newest first */
+export type Joined = Correction & { parts: [Correction, ...Correction[]] };
+
+/** Maximum time in ms between two parts. */
+const PART_MS = 600_000;
+
+/**
+ * Joins the parts of long corrections. Each continues the range of the part before it.
+ *
+ * @param corrections newest first
+ * @param effective ids of the corrections that are in effect
+ */
+export function joinParts(corrections: Correction[], effective: ReadonlySet<string>): Joined[] {
+  const joined: Joined[] = [];
+  const actOf = ({ id, kind, device_id, sensor_ids, by, reason }: Correction) =>
+    JSON.stringify([kind, device_id, sensor_ids, by, reason, effective.has(id)]);
+  for (const correction of corrections) {
+    const later = joined.at(-1);
+    const next = later?.parts.at(-1);
+    const [from, to] = [Date.parse(correction.from), Date.parse(correction.to)];
+    const gap = Date.parse(next?.from ?? '') - to;
+    const isPart =
+      later &&
+      next &&
+      gap >= 0 &&
+      gap < to - from &&
+      actOf(correction) === actOf(next) &&
+      Date.parse(next.accepted_at) - Date.parse(correction.accepted_at) < PART_MS;
+    if (isPart) {
+      later.parts.push(correction);
+      later.samples += correction.samples;
+      later.from = correction.from;
+    } else joined.push({ ...correction, parts: [correction] });
+  }
+  return joined;
+}
+
 /** A removal counts its samples at its end. */
 export const isUnfinished = ({ kind, samples }: Pick<Correction, 'kind' | 'samples'>): boolean =>
   kind === 'remove' && samples === 0;
@@ -61,7 +98,7 @@ export const SAMPLES_AT_ONCE = 8_000;
 /** Maximum number of samples that one calibration reads. */
 export const MOST_CALIBRATED = 1_000_000;
 /** Approximate number of samples that one request removes. Each is a correction of its own. */
-const REMOVED_AT_ONCE = 10_000_000;
+const REMOVED_AT_ONCE = 2_000_000;
 
 export function chunksOf<T>(items: T[], size: number): T[][] {
   return Array.from({ length: Math.ceil(items.length / size) }, (_, at) =>

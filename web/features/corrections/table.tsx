@@ -8,12 +8,14 @@ import { formatDateClock, formatDateTime, formatZone } from '../../format.ts';
 import { OtherZone } from '../../kit/figure.tsx';
 import { Table } from '../../kit/table.tsx';
 import { deviceHref, sensorHref, withQuery } from '../../routes.ts';
-import { useQuery, useServices } from '../../state/hooks.ts';
+import { useKept, useQuery, useServices } from '../../state/hooks.ts';
 import { scopeText, useMay } from '../../state/session.ts';
 import { FormDialog } from '../shared/form.tsx';
 import type { Correction } from './api.ts';
 import { readCorrections, undoCorrection } from './api.ts';
 import { useReason } from './fields.tsx';
+import { createJobs } from './job.ts';
+import type { Joined } from './rules.ts';
 import { actText, inEffect, rangeText, UNDO_DAYS, undoEnd } from './rules.ts';
 
 /** Devices by id. null: it is not registered any more. */
@@ -39,21 +41,20 @@ const NOT_READ: Devices = new Map();
 /** Renders corrections, newest first, with buttons that undo them. */
 export function CorrectionTable({
   rows,
-  all,
+  effective,
   devices,
   onUndone,
 }: {
-  rows: Correction[] | null;
-  /** `rows` with all later corrections of their devices */
-  all: Correction[];
+  rows: Joined[] | null;
+  /** ids of the corrections that are in effect */
+  effective: ReadonlySet<string>;
   /** null: all rows are of one sensor, which the page names */
   devices: Devices | null;
   onUndone: (text: string) => void;
 }) {
   const { preferences } = useServices();
   const { zone } = preferences.choice.value;
-  const [asked, setAsked] = useState<Correction | null>(null);
-  const effective = inEffect(all);
+  const [asked, setAsked] = useState<Joined | null>(null);
   return (
     <>
       <Table
@@ -222,12 +223,12 @@ function undoWords(problem: Problem) {
   return title === undefined ? problemWords(problem) : { title, advice: problem.detail };
 }
 
-/** The API would undo a correction twice. @throws {Problem} if somebody has undone it */
-async function refuseUndone(client: Client, { id, device_id, accepted_at }: Correction) {
-  const { items } = await readCorrections(client, { device: device_id, from: accepted_at, limit: 1000 });
+/** The API would undo a correction twice. */
+async function isUndone(client: Client, { id, device_id, accepted_at }: Correction, signal?: AbortSignal) {
+  const query = { device: device_id, from: accepted_at, limit: 1000 };
+  const { items } = await readCorrections(client, query, signal);
   const effective = inEffect(items);
-  if (items.some((later) => later.undoes === id && effective.has(later.id)))
-    throw new Problem({ title: 'Somebody has undone it already', detail: 'The log has who.', status: 409 });
+  return items.some((later) => later.undoes === id && effective.has(later.id));
 }
 
 function UndoDialog({
@@ -235,19 +236,38 @@ function UndoDialog({
   onDone,
   onClose,
 }: {
-  correction: Correction;
+  correction: Joined;
   onDone: () => void;
   onClose: () => void;
 }) {
   const { client, live, preferences } = useServices();
+  const jobs = useKept(createJobs);
   const { zone } = preferences.choice.value;
   const { reason, field } = useReason();
   const range = { from: Date.parse(correction.from), to: Date.parse(correction.to) };
 
   async function undo() {
-    await refuseUndone(client, correction).finally(() => live.historyChanges.value++);
-    await undoCorrection(client, correction.id, reason);
+    const { parts } = correction;
+    if (parts.length > 1) {
+      if (jobs.isBusy())
+        throw new Problem({
+          title: 'Another correction has not ended',
+          detail: 'Continue it, or give it up.',
+          status: 409,
+        });
+      const send = (part: Correction) => async (signal: AbortSignal) => {
+        if (!(await isUndone(client, part, signal))) await undoCorrection(client, part.id, reason, signal);
+        return part.samples;
+      };
+      const title = `Undo: ${actText(correction)}`;
+      jobs.start({ title, past: 'undone', prepare: async () => parts.toReversed().map(send) });
+      return onClose();
+    }
+    const isLate = await isUndone(client, parts[0]);
+    if (!isLate) await undoCorrection(client, correction.id, reason);
     live.historyChanges.value++;
+    if (isLate)
+      throw new Problem({ title: 'Somebody has undone it already', detail: 'The log has who.', status: 409 });
     onDone();
     onClose();
   }

@@ -6,6 +6,9 @@ import { until } from '../../../support/until.ts';
 import { useDashboard } from '../../../support/web/dashboard.ts';
 
 const SECONDS = 120;
+const DAY_MS = 86_400_000;
+/** Number of values of a correction that is sent in two parts. */
+const LONG = 9_000;
 const BEGIN = Math.floor(Date.now() / 60_000) * 60_000 - 3_600_000;
 const SENSOR = '/devices/my-desk/sensors/temperature';
 const WINDOW = `?from=${at(0)}&to=${at(SECONDS)}`;
@@ -170,6 +173,39 @@ test('Correction by a factor: the answer to a part is lost: Continue sends the s
   await correct.getByLabel(/^Add, in °C/).fill('1');
   await button('Count').click();
   await correct.getByText('Values of this range were corrected before').waitFor();
+});
+
+test('Correction of more values than a request holds: the log has it in one row, and one Undo takes all parts back', async () => {
+  const { page, system } = dashboard;
+  const rows = Array.from({ length: LONG }, (_, row) => `${BEGIN - DAY_MS + row * 1000},${row % 10}`);
+  await fetch(`${system.httpUrl}/api/v1/import?device=logger`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'text/csv' },
+    body: `ts,level\n${rows.join('\n')}\n`,
+  });
+  const range = `from=${at(-DAY_MS / 1000)}&to=${at(LONG - DAY_MS / 1000)}`;
+  const sensor = '/devices/logger/sensors/level';
+  const highest = async () => {
+    const { points } = await system.get(`${sensor}/series?${range}&points=1`);
+    return Math.max(...points.map(({ max }: { max: number }) => max));
+  };
+  await dashboard.visit(`${sensor}?${range}`);
+  await button('Correct values…').click();
+  await dialog('Correct values of logger').getByLabel('What to do').selectOption('add');
+  await dialog('Correct values of logger').getByLabel('Add').fill('0.5');
+  await button('Count').click();
+  await button('Correct 9,000 values').click();
+  await status('9,000 samples replaced.');
+  expect(await highest()).toBe(9.5);
+  expect((await system.get('/corrections?device=logger')).items).toHaveLength(2);
+  await dashboard.visit('/corrections?device=logger');
+  await page.getByRole('rowheader', { name: 'Replaced 9,000 samples of logger' }).waitFor();
+  await button(/^Undo…/).click();
+  await dialog('Undo this correction?').getByRole('button', { name: 'Undo' }).click();
+  await status('9,000 samples undone.');
+  await page.getByText('Undone', { exact: true }).waitFor();
+  expect(await page.locator('table.corrections tbody tr').count()).toBe(2);
+  expect(await highest()).toBe(9);
 });
 
 test('Undo on two pages at once: the second page reports that somebody was faster', async () => {

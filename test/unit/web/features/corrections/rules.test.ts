@@ -1,11 +1,13 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { UNDO_DAYS as STORED_UNDO_DAYS } from '../../../../../schema/rules.ts';
+import type { Correction } from '../../../../../web/features/corrections/api.ts';
 import {
   calibrate,
   chunksOf,
   inEffect,
   instantsOf,
+  joinParts,
   partsOf,
   rangeText,
   UNDO_DAYS,
@@ -53,6 +55,41 @@ test('Corrections in effect: the undo of an undo restores a correction, unless a
   expect(of(['again', 'undo'], ['undo', 'a'], ['undo-2', 'a'], ['a'])).toEqual(['again', 'undo-2']);
 });
 
+test('Parts of a correction: those that continue each other are joined, others and those that are undone are not', () => {
+  const part = (id: string, minute: number, hour: number, changes: Partial<Correction> = {}): Correction => ({
+    ...{
+      id,
+      kind: 'replace',
+      device_id: 'desk',
+      sensor_ids: ['t'],
+      samples: 10,
+      by: 'me',
+      reason: null,
+      undoes: null,
+    },
+    accepted_at: new Date(ROUND_HOUR + minute * 60_000).toISOString(),
+    from: new Date(ROUND_HOUR + hour * HOUR_MS).toISOString(),
+    to: new Date(ROUND_HOUR + (hour + 0.9) * HOUR_MS).toISOString(),
+    ...changes,
+  });
+  const ids = (corrections: Correction[], undone: string[] = []) =>
+    joinParts(corrections, new Set(corrections.map(({ id }) => id).filter((id) => !undone.includes(id)))).map(
+      ({ parts }) => parts.map(({ id }) => id).join(''),
+    );
+  const parts = [part('c', 2, 3), part('b', 1, 2), part('a', 0, 1)];
+  expect(ids(parts)).toEqual(['cba']);
+  expect(joinParts(parts, new Set())[0]).toMatchObject({
+    samples: 30,
+    from: parts[2]?.from,
+    to: parts[0]?.to,
+  });
+  expect(ids(parts, ['a'])).toEqual(['cb', 'a']);
+  expect(ids([part('b', 1, 2, { reason: 'x' }), part('a', 0, 1)])).toEqual(['b', 'a']);
+  expect(ids([part('b', 11, 2), part('a', 0, 1)])).toEqual(['b', 'a']);
+  expect(ids([part('b', 1, 4), part('a', 0, 1)])).toEqual(['b', 'a']);
+  expect(ids([part('b', 1, 1), part('a', 0, 1)])).toEqual(['b', 'a']);
+});
+
 test('Range of a correction: one instant has milliseconds, the end of a day is written without its date', () => {
   expect(rangeText({ from: ROUND_HOUR + 1, to: ROUND_HOUR + 2 }, UTC)).toBe('2026-11-21 09:00:00.001');
   expect(rangeText({ from: ROUND_HOUR, to: ROUND_HOUR + HOUR_MS }, UTC)).toBe(
@@ -73,15 +110,15 @@ test('Removal in parts: any range and number of samples: parts meet at whole hou
       expect(parts.at(-1)?.to).toBe(range.to);
       expect(parts.every(({ from, to }) => to > from)).toBe(true);
       expect(parts.slice(1).every(({ from }) => from % HOUR_MS === 0)).toBe(true);
-      expect(parts.length).toBeLessThanOrEqual(Math.max(Math.ceil(samples / 10_000_000), 1));
+      expect(parts.length).toBeLessThanOrEqual(Math.max(Math.ceil(samples / 2_000_000), 1));
     }),
   );
 });
 
-test('Removal in parts: fewer than ten million samples: one part', () => {
+test('Removal in parts: two million samples: one part', () => {
   const range = { from: 5, to: 400 * 24 * HOUR_MS };
-  expect(partsOf(range, 9_999_999)).toEqual([range]);
-  expect(partsOf(range, 30_000_000)).toHaveLength(3);
+  expect(partsOf(range, 2_000_000)).toEqual([range]);
+  expect(partsOf(range, 6_000_000)).toHaveLength(3);
 });
 
 test('Chunks: each item is in exactly one chunk, in order', () => {
