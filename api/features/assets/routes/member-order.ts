@@ -54,7 +54,11 @@ export class MemberOrder {
     }
     const sorted: PlacedMember[][] = [];
     for (const [, part] of [...parts].sort(([a], [b]) => (a < b ? -1 : 1))) {
-      sorted.push(part.sort(byKey));
+      part.sort(byKey);
+      // A member that moves while the tree is read may come twice.
+      sorted.push(
+        part.filter((item, index) => index === 0 || byKey(part[index - 1] as PlacedMember, item) < 0),
+      );
       if (part.length > ITEMS_AT_ONCE / 10) await nextTurn();
     }
     return sorted.flat();

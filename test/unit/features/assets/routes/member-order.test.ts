@@ -24,3 +24,25 @@ test('Members of an asset: read page by page, with an edit in between: in the or
   expect(await read(idOf('a'), left[9] ?? '', 100)).toEqual(left.slice(10));
   expect(keys(await order.page(idOf('a'), 0, null, 100))).toEqual(keys(tree.members(idOf('a'), 0)));
 });
+
+test('Members of an asset: a member moves while the tree is read: it is listed once, and the list does not end early', async () => {
+  const { tree, create, place, idOf } = await startTestTree(() => 3_600_000);
+  await create({ a: 'site', b: 'site' });
+  for (let number = 0; number < 6; number++) await place(`device-${number}`, 'a');
+  const all = [...tree.members(null)];
+  const order = new MemberOrder({
+    version: 1,
+    members: function* () {
+      yield* all;
+      yield* all.slice(2, 4).map((item) => ({ ...item, asset: idOf('b') }));
+    },
+  });
+  const keys: string[] = [];
+  for (let after: string | null = null, more = true; more; ) {
+    const page: string[] = [...(await order.page(null, NOW, after, 2))].map(keyOfMember);
+    keys.push(...page.slice(0, 2));
+    more = page.length > 2;
+    after = page[1] ?? null;
+  }
+  expect(keys).toEqual(all.map(keyOfMember).sort());
+});
