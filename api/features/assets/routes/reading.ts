@@ -4,6 +4,7 @@ import type { Operation } from '../../../http/contract/operation.ts';
 import { fields, json, PAGED, parseDevice, pathTargets, readQuery } from '../../../http/index.ts';
 import type { Route } from '../../../http/route.ts';
 import { type AssetTree, NOW, noSuchAsset, type PlacedMember } from '../tree/index.ts';
+import { keyOfMember, MemberOrder } from './member-order.ts';
 import { SCHEMAS } from './schemas.ts';
 import {
   assetDetail,
@@ -25,15 +26,15 @@ async function readPage<T>(
   deps: Deps,
   req: Request,
   list: string[],
-  read: (time: number) => { items: Iterable<T>; keyOf: (item: T) => string },
+  read: (place: { time: number; after: string | null; limit: number }) => Iterable<T> | Promise<Iterable<T>>,
+  keyOf: (item: T) => string,
 ): Promise<{ items: T[]; next: string | null; time: number }> {
   const { limit, cursor, at: given } = readQuery(req, LIST);
   const { cursors } = deps.http;
   const scope = JSON.stringify([...list, given]);
   const after = cursor === undefined ? null : cursors.open<string>(scope, cursor);
   const time = timeAt(given, deps);
-  const { items, keyOf } = read(time);
-  const page = await selectPage(items, { keyOf, after, limit });
+  const page = await selectPage(await read({ time, after, limit }), { keyOf, after, limit });
   return { items: page.items, next: page.next && cursors.seal(scope, page.next), time };
 }
 
@@ -42,10 +43,13 @@ const keyOfAsset = ({ name, id }: { name: string; id: string }) => `${name}\0${i
 
 const assetPage = async (deps: Deps, req: Request, parent: string | null) => {
   const { tree } = deps;
-  const page = await readPage(deps, req, ['assets', parent ?? ''], (time) => ({
-    items: tree.childNames(parent, time),
-    keyOf: keyOfAsset,
-  }));
+  const page = await readPage(
+    deps,
+    req,
+    ['assets', parent ?? ''],
+    ({ time }) => tree.childNames(parent, time),
+    keyOfAsset,
+  );
   const above = parent === null ? '' : `${tree.path(parent, page.time)}/`;
   const items = page.items.flatMap(({ id, name }) => {
     const asset = tree.asset(id, page.time);
@@ -77,33 +81,33 @@ const getAsset =
 
 const sendMembers =
   (ofAsset: (req: Request, tree: AssetTree) => string | null) =>
-  (deps: Deps): RequestHandler =>
-  async (req, res) => {
+  (deps: Deps): RequestHandler => {
     const { tree } = deps;
-    const id = ofAsset(req, tree);
-    const { items, next, time } = await readPage<PlacedMember>(
-      deps,
-      req,
-      ['asset members', id ?? ''],
-      (instant) => ({
-        items: tree.members(id, instant),
-        keyOf: ({ member: { device, sensor } }) => (sensor === null ? device : `${device}/${sensor}`),
-      }),
-    );
-    const spots: Map<string, { path: string; levels: string[] }> = new Map();
-    for (const { asset } of items) if (!spots.has(asset)) spots.set(asset, spotOf(tree, asset, time));
-    res.json({
-      items: items.map(({ member, member: { device, sensor, name }, asset }) => ({
-        device_id: device,
-        device: tree.device(device)?.name ?? null,
-        sensor_id: sensor,
-        sensor: sensor === null ? null : name,
-        own_sensors: sensor === null ? ownSensors(member, time) : [],
-        asset_id: asset,
-        ...spots.get(asset),
-      })),
-      next,
-    });
+    const order = new MemberOrder(tree);
+    return async (req, res) => {
+      const id = ofAsset(req, tree);
+      const { items, next, time } = await readPage<PlacedMember>(
+        deps,
+        req,
+        ['asset members', id ?? ''],
+        ({ time: instant, after, limit }) => order.page(id, instant, after, limit),
+        keyOfMember,
+      );
+      const spots: Map<string, { path: string; levels: string[] }> = new Map();
+      for (const { asset } of items) if (!spots.has(asset)) spots.set(asset, spotOf(tree, asset, time));
+      res.json({
+        items: items.map(({ member, member: { device, sensor, name }, asset }) => ({
+          device_id: device,
+          device: tree.device(device)?.name ?? null,
+          sensor_id: sensor,
+          sensor: sensor === null ? null : name,
+          own_sensors: sensor === null ? ownSensors(member, time) : [],
+          asset_id: asset,
+          ...spots.get(asset),
+        })),
+        next,
+      });
+    };
   };
 
 const spotOf = (tree: AssetTree, asset: string, time: number) => ({
