@@ -96,7 +96,7 @@ async function post(system: TestSystem, device: string, sensors: string[], value
   if (response.status !== 200) throw new Error(await response.text());
 }
 
-async function openAlarm(system: TestSystem, device: string, sensor: string) {
+export async function openAlarm(system: TestSystem, device: string, sensor: string) {
   const rule = { name: 'hot', severity: 'warning', scope: { device } };
   const response = await system.post('/alarm-rules', { ...rule, condition: { kind: 'above', limit: 5 } });
   if (!response.ok) throw new Error(await response.text());
