@@ -4,8 +4,8 @@ import { DAY_MS } from '../../../schema/rules.ts';
 import type { DevicePlace } from '../../store/devices/device-pages.ts';
 import type { Store } from '../../store/index.ts';
 import type { Gremlin } from './gremlin.ts';
-import type { Change, GraphTables, OpenedAlarm } from './tables.ts';
-import { hourVertex } from './traversals.ts';
+import type { GraphTables, Item } from './tables.ts';
+import { vertexOf } from './vertices.ts';
 
 const BEGIN = readScript('begin.groovy');
 const APPLY = readScript('apply.groovy');
@@ -23,8 +23,6 @@ const DEVICES_PER_PAGE = 1000;
 
 /** How far a mirror has come: the last edit of the tree, and epoch ms of the begin of the last whole reading. 0: nothing was read. */
 export type Position = { version: number; registered: number; alarms: number };
-
-type Item = { do: string; [name: string]: unknown };
 
 /** Copies what the tables have into the graph. A mirror that was killed goes on where its last transaction ended. */
 export class Mirror {
@@ -70,7 +68,7 @@ export class Mirror {
     let version = after;
     let items: Item[] = [];
     for await (const edit of this.#tables.edits(after)) {
-      items.push(...edit.changes.map(itemOfChange));
+      items.push(...edit.items);
       ({ version } = edit);
       if (items.length < BATCH) continue;
       await this.#apply(items, { version });
@@ -95,7 +93,8 @@ export class Mirror {
       for await (const rows of this.#fleet.latestOfGroup(group)) {
         const items = rows.filter(isNew).map(({ deviceId, deviceName, id, name }) => ({
           do: 'register',
-          ...membersOf(deviceId, id),
+          device: vertexOf(deviceId),
+          sensor: vertexOf(deviceId, id),
           name: deviceName,
           sensor_name: name,
         }));
@@ -109,8 +108,7 @@ export class Mirror {
   async #copyAlarms(since: number): Promise<number> {
     const now = this.#clock();
     const from = since === 0 ? now - this.#historyMs : since - ALARMS_MS;
-    for await (const alarms of this.#tables.alarms(from, now, since - MARGIN_MS))
-      await this.#apply(alarms.map(itemOfAlarm));
+    for await (const alarms of this.#tables.alarms(from, now, since - MARGIN_MS)) await this.#apply(alarms);
     await this.#apply([], { alarms: now });
     return now;
   }
@@ -130,34 +128,6 @@ export class Mirror {
     } while (index < items.length);
   }
 }
-
-/** The id of a vertex. JanusGraph allows no hyphen in it. A sensor is only unique within its device. */
-export const vertexOf = (id: string, sensor: string = ''): string => `${id}${sensor}`.replaceAll('-', '');
-
-const membersOf = (device: string, sensor: string | undefined) => ({
-  device: vertexOf(device),
-  ...(sensor !== undefined && { sensor: vertexOf(device, sensor) }),
-});
-
-const itemOfChange = ({ device, sensor, asset, parent, ...change }: Change): Item => ({
-  ...change,
-  asset: asset && vertexOf(asset),
-  parent: parent ? vertexOf(parent) : null,
-  ...(device !== undefined && membersOf(device, sensor)),
-});
-
-const itemOfAlarm = (alarm: OpenedAlarm): Item => ({
-  do: 'alarm',
-  ...membersOf(alarm.device, alarm.sensor),
-  name: alarm.deviceName,
-  sensor_name: alarm.sensorName,
-  episode: `${vertexOf(alarm.rule)}:${alarm.start}`,
-  hour: hourVertex(alarm.opened),
-  opened: alarm.opened,
-  rule: alarm.ruleName,
-  severity: alarm.severity,
-  withdrawn: alarm.withdrawn,
-});
 
 function readScript(name: string) {
   return readFileSync(new URL(name, import.meta.url), 'utf8');

@@ -1,8 +1,7 @@
 import { MillraceError } from '../../../common/errors.ts';
-import { uuidText } from '../../../schema/ids.ts';
 import type { Gremlin } from './gremlin.ts';
-import { vertexOf } from './mirror.ts';
 import { ASSET_BY_PATH, bindingsOf, TRAVERSALS, type Traversal } from './traversals.ts';
+import { idOf, vertexOf } from './vertices.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -45,11 +44,4 @@ async function findAsset(gremlin: Pick<Gremlin, 'submit'>, asset: string, at: nu
   const [found] = await gremlin.submit<string>(ASSET_BY_PATH, { names: asset.split('/'), at });
   if (found === undefined) throw new MillraceError('failed', `The graph has no asset ${asset} at this time.`);
   return found;
-}
-
-/** The id of a vertex as Millrace writes it: a UUID, or those of device and sensor with a slash. Other values stay. */
-function idOf(value: unknown): unknown {
-  if (typeof value !== 'string' || !/^([0-9a-f]{32}){1,2}$/.test(value)) return value;
-  const ids = value.match(/.{32}/g) ?? [];
-  return ids.map((hex) => uuidText(Buffer.from(hex, 'hex'))).join('/');
 }

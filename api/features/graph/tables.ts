@@ -2,6 +2,7 @@ import { uuidText } from '../../../schema/ids.ts';
 import { DAY_MS, dayOf } from '../../../schema/rules.ts';
 import { int64 } from '../../store/index.ts';
 import type { Row, Session } from '../../store/sending/session.ts';
+import { hourVertex, vertexOf } from './vertices.ts';
 
 const EDITS = {
   name: 'read_edits_for_graph',
@@ -12,7 +13,7 @@ const EDITS = {
 const ALARMS_OF_DAY = {
   name: 'read_day_for_graph',
   cql: 'SELECT start, device_id, sensor_id, rule_id FROM alarm_by_day WHERE day = ?',
-  fetchSize: 1000,
+  fetchSize: 32,
 };
 const ALARM = {
   name: 'read_alarm_for_graph',
@@ -22,41 +23,13 @@ const ALARM = {
 /** Versions in a partition of `asset_change`. */
 const BUCKET = 256;
 
-const ROWS_AT_ONCE = 32;
-
-/** A change of the tree of assets, as its log has it. Times are epoch ms, full hours; ids are UUIDs. */
-export type Change = {
-  do: 'create' | 'rename' | 'set_level' | 'move' | 'retire' | 'place';
-  asset: string | null;
-  parent?: string | null;
-  device?: string;
-  sensor?: string;
-};
-
-export interface Edit {
-  version: number;
-  changes: Change[];
-}
-
-export interface OpenedAlarm {
-  device: string;
-  deviceName: string | null;
-  sensor: string;
-  sensorName: string | null;
-  rule: string;
-  ruleName: string;
-  severity: string;
-  /** epoch ms */
-  start: number;
-  /** epoch ms */
-  opened: number;
-  withdrawn: boolean;
-}
+/** A call of a function of `apply.groovy`. */
+export type Item = { do: string; [name: string]: unknown };
 
 /** Reads the tables of other features, and not their code, so that each feature can be taken out. */
 export const createGraphTables = (session: Session) => ({
   /** Edits of the tree of assets after this version, oldest first. */
-  async *edits(after: number): AsyncGenerator<Edit> {
+  async *edits(after: number): AsyncGenerator<{ version: number; items: Item[] }> {
     let newest = after;
     let bucket: number;
     do {
@@ -64,7 +37,7 @@ export const createGraphTables = (session: Session) => ({
       for await (const rows of session.pages(EDITS, [bucket, newest])) {
         for (const row of rows) {
           newest = row['version'];
-          yield { version: newest, changes: JSON.parse(row['changes']) };
+          yield { version: newest, items: JSON.parse(row['changes']).map(itemOfChange) };
         }
       }
       // The newest edit may be the last one of its bucket.
@@ -72,19 +45,18 @@ export const createGraphTables = (session: Session) => ({
   },
 
   /** Alarms that started on the days of [from, to], and were written since. All three in epoch ms. */
-  async *alarms(from: number, to: number, since: number): AsyncGenerator<OpenedAlarm[]> {
+  async *alarms(from: number, to: number, since: number): AsyncGenerator<Item[]> {
     for (let day = dayOf(from); day <= to; day += DAY_MS) {
       for await (const keys of session.pages(ALARMS_OF_DAY, [int64(day)])) {
-        for (let index = 0; index < keys.length; index += ROWS_AT_ONCE) {
-          const some = keys.slice(index, index + ROWS_AT_ONCE);
-          const rows = await Promise.all(some.map((key) => session.one(ALARM, keyOf(key))));
-          // A row may have only an acknowledgement, because its alarm has expired.
-          yield rows.flatMap((row, place) =>
-            row?.['opened'] && Number(row['written_at']) / 1000 >= since
-              ? toAlarm(some[place] as Row, row)
-              : [],
-          );
-        }
+        const items = await Promise.all(
+          keys.map(async (key) => {
+            const row = await session.one(ALARM, keyOf(key));
+            // A row may have only an acknowledgement, because its alarm has expired.
+            const isNew = row?.['opened'] && Number(row['written_at']) / 1000 >= since;
+            return isNew ? [itemOfAlarm(key, row)] : [];
+          }),
+        );
+        yield items.flat();
       }
     }
   },
@@ -94,22 +66,40 @@ export type GraphTables = ReturnType<typeof createGraphTables>;
 
 const bucketOf = (version: number) => Math.floor(version / BUCKET);
 
+/** A change as the log has it. */
+const itemOfChange = ({
+  device,
+  sensor,
+  asset,
+  parent,
+  ...change
+}: Item & { [id: string]: string }): Item => ({
+  ...change,
+  asset: asset ? vertexOf(asset) : null,
+  parent: parent ? vertexOf(parent) : null,
+  ...(device !== undefined && { device: vertexOf(device) }),
+  ...(device !== undefined && sensor !== undefined && { sensor: vertexOf(device, sensor) }),
+});
+
 const keyOf = (row: Row) => [
-  row['device_id'].getBuffer(),
-  row['sensor_id'].getBuffer(),
-  row['rule_id'].getBuffer(),
+  ...['device_id', 'sensor_id', 'rule_id'].map((name) => row[name].getBuffer()),
   int64(row['start'].getTime()),
 ];
 
-const toAlarm = (key: Row, row: Row): OpenedAlarm => ({
-  device: uuidText(key['device_id'].getBuffer()),
-  deviceName: row['device'] ?? null,
-  sensor: uuidText(key['sensor_id'].getBuffer()),
-  sensorName: row['sensor'] ?? null,
-  rule: uuidText(key['rule_id'].getBuffer()),
-  ruleName: row['rule'],
-  severity: row['severity'],
-  start: key['start'].getTime(),
-  opened: row['opened'].getTime(),
-  withdrawn: row['withdrawn'] === true,
-});
+function itemOfAlarm(key: Row, row: Row): Item {
+  const [device = '', sensor, rule = ''] = keyOf(key).map(uuidText);
+  const opened = row['opened'].getTime();
+  return {
+    do: 'alarm',
+    device: vertexOf(device),
+    name: row['device'] ?? null,
+    sensor: vertexOf(device, sensor),
+    sensor_name: row['sensor'] ?? null,
+    episode: `${rule} ${key['start'].getTime()}`,
+    hour: hourVertex(opened),
+    opened,
+    rule: row['rule'],
+    severity: row['severity'],
+    withdrawn: row['withdrawn'] === true,
+  };
+}

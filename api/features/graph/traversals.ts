@@ -1,4 +1,5 @@
 import { DAY_MS, HOUR_MS } from '../../../schema/rules.ts';
+import { hourVertex } from './vertices.ts';
 
 /** The steps below repeat in many traversals. `at`: epoch ms. */
 const VALID = "has('from', lte(at)).has('to', gt(at))";
@@ -87,9 +88,6 @@ export function bindingsOf({ span = 0 }: Pick<Traversal, 'span'>, at: number) {
     hours.push(hourVertex(hour * HOUR_MS));
   return { at, since, hours };
 }
-
-/** Alarms that opened in an hour are edges of its vertex. */
-export const hourVertex = (opened: number): string => `hour${Math.floor(opened / HOUR_MS)}`;
 
 /** `names`: the parts of a path at this time */
 export const ASSET_BY_PATH = `names.inject(g.V('root')) { found, name -> found.${DOWN}.where(properties('name').${VALID}.hasValue(name)) }.id()`;

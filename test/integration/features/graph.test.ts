@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { createGraphTables } from '../../../api/features/graph/tables.ts';
+import { hourVertex, vertexOf } from '../../../api/features/graph/vertices.ts';
 import { DAY_MS } from '../../../schema/rules.ts';
 import { openAlarm } from '../../support/features/graph/mirror-case.ts';
 import { createPlant } from '../../support/features/graph/plant.ts';
@@ -21,7 +22,7 @@ test('Tables of the graph: 300 edits: all are read in order, also from the middl
   const { edits } = createGraphTables(store.session);
   const all = await collect(edits(0));
   expect(all.map(({ version }) => version)).toEqual(Array.from({ length: 300 }, (_, index) => index + 1));
-  expect(all[0]?.changes).toEqual([expect.objectContaining({ do: 'create', name: 'asset 0' })]);
+  expect(all[0]?.items).toEqual([expect.objectContaining({ do: 'create', name: 'asset 0' })]);
   expect(await collect(edits(255))).toEqual(all.slice(255));
   expect(await collect(edits(300))).toEqual([]);
 });
@@ -34,15 +35,16 @@ test('Tables of the graph: an alarm: it is read with its names, until it was rea
   const [item] = await system.all('/alarms');
   expect(await read(0)).toEqual([
     {
-      device: item?.device_id,
-      deviceName: 'press',
-      sensor: item?.sensor_id,
-      sensorName: 'heat',
-      rule: item?.rule_id,
-      ruleName: 'hot',
-      severity: 'warning',
-      start: Date.parse(item?.started_at),
+      do: 'alarm',
+      device: vertexOf(item?.device_id),
+      name: 'press',
+      sensor: vertexOf(item?.device_id, item?.sensor_id),
+      sensor_name: 'heat',
+      episode: `${item?.rule_id} ${Date.parse(item?.started_at)}`,
+      hour: hourVertex(Date.parse(item?.opened_at)),
       opened: Date.parse(item?.opened_at),
+      rule: 'hot',
+      severity: 'warning',
       withdrawn: false,
     },
   ]);
