@@ -57,11 +57,12 @@ export const TRAVERSALS = {
     span: WEEK_MS,
     text: "g.V('root').repeat(out('child').dedup()).emit().outE('child', 'holds').has('from', gt(since)).has('from', lte(at)).project('id', 'to', 'since').by(inV().id()).by(outV().id()).by('from')",
   },
+  // Without `identity`, `emit` would belong to the repetition before it.
   alarmed: {
     help: 'the sensors that share a line with a sensor whose alarm opened in the last five minutes',
     ofAsset: false,
     span: ALARMED_MS,
-    text: `g.V(hours).outE('alarm').has('opened', gt(since)).has('opened', lte(at)).inV().dedup().as('alarmed').${PLACE}.until(has('level', 'line')).repeat(${UP}).as('line').emit().repeat(${DOWN}).${SENSORS}.where(neq('alarmed')).as('sensor').dedup('alarmed', 'sensor').select('alarmed', 'line', 'sensor').by(id())`,
+    text: `g.V(hours).outE('alarm').has('opened', gt(since)).has('opened', lte(at)).inV().dedup().as('alarmed').${PLACE}.until(has('level', 'line')).repeat(${UP}).as('line').identity().emit().repeat(${DOWN}).${SENSORS}.where(neq('alarmed')).as('sensor').dedup('alarmed', 'sensor').select('alarmed', 'line', 'sensor').by(id())`,
   },
   depth: {
     help: 'the number of assets from a root to the deepest asset',
