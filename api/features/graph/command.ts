@@ -30,7 +30,7 @@ const COMMANDS = {
     flags: {},
   },
   query: {
-    help: `runs a traversal, and prints a line of JSON for each row. NAME is ${Object.keys(TRAVERSALS).join(', ')}`,
+    help: `runs a traversal, and prints a line of JSON for each row; NAME is ${Object.keys(TRAVERSALS).join(', ')}`,
     examples: [
       `${COMMAND} query children 'Plant 1/Line 2'`,
       `${COMMAND} query sensors 'Plant 1' --at 2026-11-20T00:00:00Z`,

@@ -16,7 +16,6 @@ const WEEK_MS = 7 * DAY_MS;
 const ALARMED_MS = 5 * 60_000;
 
 export interface Traversal {
-  help: string;
   /** whether it begins at an asset */
   ofAsset: boolean;
   /** Gremlin; `asset`, `at`, `since` and `hours` are bound */
@@ -27,55 +26,45 @@ export interface Traversal {
 
 export const TRAVERSALS = {
   children: {
-    help: 'the children of an asset',
     ofAsset: true,
     text: `g.V(asset).${DOWN}.${ROW}`,
   },
   path: {
-    help: 'an asset and its ancestors, nearest first',
     ofAsset: true,
     text: `g.V(asset).emit().repeat(${UP}).${ROW}`,
   },
   siblings: {
-    help: 'the other children of the parent of an asset',
     ofAsset: true,
     text: `g.V(asset).as('self').inE('child').${VALID}.outV().${DOWN}.where(neq('self')).${ROW}`,
   },
   devices: {
-    help: 'the devices that are at an asset itself',
     ofAsset: true,
     text: `g.V(asset).outE('holds').${VALID}.inV().hasLabel('device').${ROW}`,
   },
   sensors: {
-    help: 'the sensors at an asset and below it',
     ofAsset: true,
     text: `g.V(asset).emit().repeat(${DOWN}).${SENSORS}.dedup().${ROW}`,
   },
   moved: {
-    help: 'the assets, devices and sensors that came to an asset in the last seven days',
     ofAsset: false,
     span: WEEK_MS,
     text: "g.V('root').repeat(out('child').dedup()).emit().outE('child', 'holds').has('from', gt(since)).has('from', lte(at)).project('id', 'to', 'since').by(inV().id()).by(outV().id()).by('from')",
   },
   // Without `identity`, `emit` would belong to the repetition before it.
   alarmed: {
-    help: 'the sensors that share a line with a sensor whose alarm opened in the last five minutes',
     ofAsset: false,
     span: ALARMED_MS,
     text: `g.V(hours).outE('alarm').has('opened', gt(since)).has('opened', lte(at)).inV().dedup().as('alarmed').${PLACE}.until(has('level', 'line')).repeat(${UP}).as('line').identity().emit().repeat(${DOWN}).${SENSORS}.where(neq('alarmed')).as('sensor').dedup('alarmed', 'sensor').select('alarmed', 'line', 'sensor').by(id())`,
   },
   depth: {
-    help: 'the number of assets from a root to the deepest asset',
     ofAsset: false,
     text: `g.withSack(0).V('root').repeat(sack(sum).by(constant(1)).${DOWN}).emit().sack().max().project('depth').by(identity())`,
   },
   empty: {
-    help: 'the assets without children, devices and sensors',
     ofAsset: false,
     text: `${ALL}.not(${DOWN}).not(outE('holds').${VALID}).${ROW}`,
   },
   levels: {
-    help: 'the number of assets of each level',
     ofAsset: false,
     text: `${ALL}.groupCount().by('level').unfold().project('level', 'count').by(keys).by(values)`,
   },
