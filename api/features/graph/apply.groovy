@@ -37,7 +37,7 @@ def member = { item ->
   if (item.sensor == null) return device
   def sensor = vertex('sensor', item.sensor)
   if (item.sensor_name != null) named(sensor, item.sensor_name, 0)
-  if (!g.V(device).out('has').hasId(item.sensor).hasNext()) device.addEdge('has', sensor)
+  if (!g.V(sensor).inE('has').hasNext()) device.addEdge('has', sensor)
   sensor
 }
 
