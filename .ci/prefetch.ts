@@ -30,6 +30,7 @@ await runCommand(async () => {
   const { ensurePython } = await import('../infra/python/ensure.ts');
   const { installEngine } = await import('../infra/engine/index.ts');
   const { installKafka } = await import('../infra/kafka/index.ts');
+  const { installGraph } = await import('../infra/graph/index.ts');
   const { ENGINE_DIR } = await import('../test/support/database/engine.ts');
   const tools = await ensureTools([...new Set(Object.values(SUITES).flatMap((suite) => suite.tools))], {
     onStatus,
@@ -38,6 +39,7 @@ await runCommand(async () => {
   const installJars = async () => {
     await installEngine(ENGINE_DIR, { onStatus });
     await installKafka(ENGINE_DIR, { onStatus });
+    await installGraph(ENGINE_DIR, { onStatus });
   };
   const dataDir = process.env['DATA_DIR'] ?? '.data';
   await Promise.all([ensurePython({ dataDir, onStatus }), installJars()]);

@@ -21,6 +21,7 @@ import { deadLettersFeature } from './dead-letters/index.ts';
 import { exportFeature } from './export/index.ts';
 import { externalBrokerFeature } from './external-broker/index.ts';
 import { firstSightFeature } from './first-sight/index.ts';
+import { graphFeature } from './graph/index.ts';
 import { homeAssistantFeature } from './home-assistant/index.ts';
 import { importFeature } from './import/index.ts';
 import { kafkaFeature } from './kafka/index.ts';
@@ -47,6 +48,7 @@ export const FEATURES: Feature[] = [
   exportFeature,
   externalBrokerFeature,
   firstSightFeature,
+  graphFeature,
   homeAssistantFeature,
   importFeature,
   kafkaFeature,

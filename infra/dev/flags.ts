@@ -1,6 +1,7 @@
 import { durationText } from '../../common/durations.ts';
 import { type CommandLine, type Flag, parseFlags } from '../../common/flags.ts';
 import { namedSettings } from '../../common/settings/index.ts';
+import { GRAPH_SETTINGS } from '../../schema/graph.ts';
 import { KAFKA_SETTINGS } from '../../schema/kafka/index.ts';
 import { readFlags as readSimulatorFlags, SIMULATOR_FLAGS } from '../../simulator/flags.ts';
 
@@ -16,6 +17,10 @@ const OWN_FLAGS = {
   kafka: {
     type: 'switch',
     help: 'start a local Kafka at the port of STREAM_KAFKA, by default 9092, and stream out to it',
+  },
+  graph: {
+    type: 'switch',
+    help: 'start a local JanusGraph at the port of GRAPH_URL, by default 8182, for npm run graph',
   },
   fresh: { type: 'switch', help: "begin without data: empties DATA_DIR, never a cluster's" },
 } satisfies Record<string, Flag>;
@@ -43,6 +48,7 @@ const LINE: CommandLine<typeof FLAGS> = {
     `${COMMAND} --profile factory --faults tsbs --duration 10m`,
     `${COMMAND} --no-simulator --fresh`,
     `${COMMAND} --kafka`,
+    `${COMMAND} --graph`,
   ],
   flags: FLAGS,
   settings: [
@@ -51,6 +57,7 @@ const LINE: CommandLine<typeof FLAGS> = {
     'CQL_LOCAL_PORT',
     'DATA_DIR',
     ...namedSettings(KAFKA_SETTINGS, ['STREAM_KAFKA']),
+    ...namedSettings(GRAPH_SETTINGS, ['GRAPH_URL']),
     'CQL_CONTACT_POINTS',
     'MQTT_URL',
   ],
@@ -61,6 +68,7 @@ export interface DevFlags {
   duration: number | undefined;
   fresh: boolean;
   kafka: boolean;
+  graph: boolean;
   manual: boolean;
   /** null: the simulator does not run */
   simulator: string[] | null;
@@ -73,13 +81,21 @@ export function readFlags(argv: string[]): DevFlags {
     'no-simulator': alone,
     'no-manual': withoutManual,
     kafka,
+    graph,
     fresh,
     ...flags
   } = parseFlags(LINE, argv);
   const simulator = alone || flags.devices === 0 ? null : wordsOf(flags);
   // Wrong combinations end here, before a database starts.
   if (simulator) readSimulatorFlags(simulator);
-  return { duration, fresh: Boolean(fresh), kafka: Boolean(kafka), manual: !withoutManual, simulator };
+  return {
+    duration,
+    fresh: Boolean(fresh),
+    kafka: Boolean(kafka),
+    graph: Boolean(graph),
+    manual: !withoutManual,
+    simulator,
+  };
 }
 
 /** Only values that differ from the defaults of the simulator. */

@@ -9,8 +9,16 @@ import type { DevFlags } from './flags.ts';
 import { buildPlant } from './plant.ts';
 import { prepare } from './prepare.ts';
 import { createRunningProcesses, type RunningProcesses } from './running-processes.ts';
-import { childEnvironment, kafkaPort, readDevSettings } from './settings.ts';
-import { makeTopics, migrate, startApi, startDatabase, startLocalKafka, startSimulator } from './start.ts';
+import { childEnvironment, graphPort, kafkaPort, readDevSettings } from './settings.ts';
+import {
+  makeTopics,
+  migrate,
+  startApi,
+  startDatabase,
+  startLocalGraph,
+  startLocalKafka,
+  startSimulator,
+} from './start.ts';
 import { shownPath, welcome } from './welcome.ts';
 
 /** Time limit for the stop of all processes, in ms: all must have stopped within 10 s, with a margin. */
@@ -43,7 +51,7 @@ export async function runDev({ flags, root, line, stop, onKill }: Run) {
   const signal = AbortSignal.any([stop, end.signal]);
   const finish = () => end.abort(null);
   try {
-    await prepare(config, { fresh: flags.fresh, kafka: flags.kafka, line, signal });
+    await prepare(config, { fresh: flags.fresh, kafka: flags.kafka, graph: flags.graph, line, signal });
     await start(config, { flags, root, line, print, processes, signal, finish });
     await aborted(signal);
   } catch (error) {
@@ -86,18 +94,25 @@ async function start(
         startLocalKafka({ ...common, port: kafkaPort(config), onStatus }),
       )
     : null;
+  const graph =
+    flags.graph && engine
+      ? await step('JanusGraph ready', (onStatus) =>
+          startLocalGraph({ ...common, port: graphPort(config), contactPoint: engine, onStatus }),
+        )
+      : null;
   const context = { ...common, root, print, env: childEnvironment(config, engine, kafka) };
   await step('schema up to date', (onStatus) => migrate({ ...context, onStatus }));
   if (kafka) await step('topics of Kafka created', (onStatus) => makeTopics({ ...context, onStatus }));
   await step('dashboard built', () => dashboard);
   await step('API, MQTT broker and dashboard ready', (onStatus) => startApi({ ...context, onStatus }));
 
-  writeDevAddresses(config, kafka ? { STREAM_KAFKA: kafka } : {});
+  writeDevAddresses(config, { ...(kafka && { STREAM_KAFKA: kafka }), ...(graph && { GRAPH_URL: graph }) });
   print(
     welcome(config, {
       root,
       contactPoints: engine ?? String(config.cql.contactPoints),
       kafka,
+      graph,
       manual: flags.manual,
     }),
   );

@@ -7,6 +7,7 @@ import { ensureTools } from '../bootstrap/index.ts';
 import { checkDisk } from '../engine/disk.ts';
 import { installEngine, neededTools } from '../engine/index.ts';
 import { awaitPrevious } from '../engine/process/previous.ts';
+import { installGraph, toolsForGraph } from '../graph/index.ts';
 import { installKafka, toolsForKafka } from '../kafka/index.ts';
 import { checkPorts } from './settings.ts';
 
@@ -22,7 +23,13 @@ export const KEPT_FOLDERS = ['engine', 'tls'];
  */
 export async function prepare(
   config: Config,
-  { fresh, kafka, line, signal }: { fresh: boolean; kafka: boolean; line: StatusLine; signal: AbortSignal },
+  {
+    fresh,
+    kafka,
+    graph,
+    line,
+    signal,
+  }: { fresh: boolean; kafka: boolean; graph: boolean; line: StatusLine; signal: AbortSignal },
 ) {
   const { dataDir } = config;
   const local = !config.cql.contactPoints;
@@ -32,21 +39,30 @@ export async function prepare(
       '--fresh empties the local database, never a cluster; CQL_CONTACT_POINTS is set.',
     );
   }
+  if (graph && !local) {
+    throw new MillraceError(
+      'usage',
+      '--graph keeps its graph in the local database; CQL_CONTACT_POINTS is set. Start JanusGraph on the cluster, and set GRAPH_URL.',
+    );
+  }
   const options = { onStatus: line.update, signal };
   if (local) await awaitPrevious(dataDir, options);
   await checkPorts(config, { local });
   if (fresh) await emptyDataDir(dataDir, KEPT_FOLDERS);
   await claimDataDir(dataDir);
+  const engineDir = join(dataDir, 'engine');
   if (local) {
-    const engineDir = join(dataDir, 'engine');
     await checkDisk(dataDir);
     await ensureTools(await neededTools(engineDir), options);
     await installEngine(engineDir, options);
   }
   if (kafka) {
-    const engineDir = join(dataDir, 'engine');
     await ensureTools(await toolsForKafka(engineDir), options);
     await installKafka(engineDir, options);
+  }
+  if (graph) {
+    await ensureTools(await toolsForGraph(engineDir), options);
+    await installGraph(engineDir, options);
   }
   line.clear();
 }

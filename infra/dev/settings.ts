@@ -1,12 +1,13 @@
 import { MillraceError } from '../../common/errors.ts';
 import type { Config } from '../../common/settings/config.ts';
 import { readSettings } from '../../common/settings/index.ts';
+import { GRAPH_SETTINGS } from '../../schema/graph.ts';
 import { KAFKA_SETTINGS } from '../../schema/kafka/index.ts';
 import { checkEnginePort, freePort, isPortFree } from '../engine/ports.ts';
 
 /** The settings of an API process with `ROLE=all`. @throws `bad_settings` */
 export async function readDevSettings(): Promise<Config> {
-  const config = readSettings({ ...process.env, ROLE: 'all' }, { groups: [KAFKA_SETTINGS] });
+  const config = readSettings({ ...process.env, ROLE: 'all' }, { groups: [KAFKA_SETTINGS, GRAPH_SETTINGS] });
   // With port 0, the API process would choose a free port, and this process would not know it.
   config.http.port ||= await freePort();
   config.mqtt.port ||= await freePort();
@@ -65,3 +66,8 @@ const KAFKA_PORT = 9092;
 
 export const kafkaPort = (config: Config): number =>
   Number(/:(\d+)$/.exec(config.of(KAFKA_SETTINGS).kafka?.[0] ?? '')?.[1] ?? KAFKA_PORT);
+
+const GRAPH_PORT = 8182;
+
+export const graphPort = (config: Config): number =>
+  Number(new URL(config.of(GRAPH_SETTINGS).url).port || GRAPH_PORT);

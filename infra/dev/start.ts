@@ -3,6 +3,7 @@ import { addresses } from '../../common/addresses.ts';
 import { INGEST_NODE_FLAGS } from '../../common/node-flags.ts';
 import type { Config } from '../../common/settings/config.ts';
 import { LARGE_BATCHES, startEngine } from '../engine/index.ts';
+import { startGraph } from '../graph/index.ts';
 import { startKafka } from '../kafka/index.ts';
 import { createApiLog } from './api-log.ts';
 import { startChild } from './child.ts';
@@ -15,7 +16,7 @@ import type { RunningProcesses } from './running-processes.ts';
  * Time limits for the stop of each process, in ms: the simulator ends its sessions, the API settles the messages in flight, and Cassandra
  * drains. All together must take less than 10 s.
  */
-const STOP_TIMEOUT_MS = { simulator: 2000, api: 3500, kafka: 3000, engine: 7000 };
+const STOP_TIMEOUT_MS = { simulator: 2000, api: 3500, kafka: 3000, graph: 2000, engine: 7000 };
 
 interface Context {
   config: Config;
@@ -45,6 +46,21 @@ export async function startDatabase({
   });
   processes.add({ title: 'database', stopTimeoutMs: STOP_TIMEOUT_MS.engine, ...engine });
   return engine.contactPoint;
+}
+
+/** @param contactPoint of the database, in which the graph has a keyspace of its own @returns GRAPH_URL */
+export async function startLocalGraph({
+  config: { cql, dataDir },
+  port,
+  contactPoint,
+  processes,
+  onStatus,
+  signal,
+}: Omit<Context, 'env' | 'root' | 'print'> & { port: number; contactPoint: string }): Promise<string> {
+  const place = { contactPoint, keyspace: `${cql.keyspace}_graph` };
+  const graph = await startGraph({ dataDir, port, cql: place, onStatus, signal });
+  processes.add({ title: 'JanusGraph', stopTimeoutMs: STOP_TIMEOUT_MS.graph, ...graph });
+  return `http://${graph.contactPoint}/gremlin`;
 }
 
 /** @returns bootstrap address of the local Kafka */

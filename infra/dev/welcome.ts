@@ -9,8 +9,15 @@ export function welcome(
     root,
     contactPoints,
     kafka,
+    graph,
     manual,
-  }: { root: string; contactPoints: string; kafka: string | null; manual: boolean },
+  }: {
+    root: string;
+    contactPoints: string;
+    kafka: string | null;
+    graph: string | null;
+    manual: boolean;
+  },
 ) {
   const { dashboard, broker } = addresses(config);
   return `
@@ -19,7 +26,7 @@ export function welcome(
 
   MQTT        ${hidePassword(broker)}
   CQL         ${contactPoints}, keyspace ${config.cql.keyspace}
-${kafka ? `  Kafka       ${kafka}, topics ${config.of(KAFKA_SETTINGS).prefix}.*\n` : ''}  Data, logs  ${shownPath(root, config.dataDir)}
+${kafka ? `  Kafka       ${kafka}, topics ${config.of(KAFKA_SETTINGS).prefix}.*\n` : ''}${graph ? `  JanusGraph  ${graph}: npm run graph -- mirror\n` : ''}  Data, logs  ${shownPath(root, config.dataDir)}
   Ctrl-C stops everything; the data stays.
 `;
 }

@@ -57,6 +57,10 @@ const PINS: Record<string, RegExp[]> = {
     image('apache/kafka'),
     /<artifactId>kafka_2\.13<\/artifactId>\s*<version>([\d.]+)<\/version>/g,
   ],
+  JANUSGRAPH_VERSION: [
+    image('janusgraph/janusgraph'),
+    /<artifactId>janusgraph-\w+<\/artifactId>\s*<version>([\d.]+)<\/version>/g,
+  ],
   REDPANDA_CONSOLE_VERSION: [image('redpandadata/console')],
   ALLOY_VERSION: [image('grafana/alloy')],
   TELEGRAF_VERSION: [image('telegraf')],

@@ -35,7 +35,7 @@ test('Compose profile monitoring: addresses in the configuration: each names a s
   const asked = [...files, JSON.stringify(stack.compose)].flatMap((text) =>
     [...text.matchAll(/(?:https?:\/\/|targets: \[")([a-z][\w-]+):(\d+)/g)].map((match) => match.slice(1)),
   );
-  const ports = { prometheus: 9090, alertmanager: 9093, loki: 3100, api: 8080 };
+  const ports = { prometheus: 9090, alertmanager: 9093, loki: 3100, api: 8080, janusgraph: 8182 };
   expect(new Set(asked.map(([name]) => name))).toEqual(new Set(Object.keys(ports)));
   for (const [name, port] of asked) expect(ports).toHaveProperty(String(name), Number(port));
   expect(stack.compose.services).toMatchObject({ prometheus: {}, alertmanager: {}, loki: {}, api: {} });

@@ -19,6 +19,7 @@ export type Script =
   | 'api/features/credentials/command/index.ts'
   | 'api/features/alarms/command/index.ts'
   | 'api/features/export/command.ts'
+  | 'api/features/graph/command.ts'
   | 'api/features/import/command/index.ts'
   | 'api/features/kafka/command.ts'
   | 'simulator/verify/index.ts'

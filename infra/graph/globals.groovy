@@ -1,0 +1,2 @@
+// The traversal source of all requests.
+def globals = [g: traversal().withEmbedded(graph)]

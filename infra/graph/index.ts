@@ -1,0 +1,142 @@
+import { copyFile, mkdir, readFile, realpath, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { claimDataDir } from '../../common/data-dir.ts';
+import { MillraceError } from '../../common/errors.ts';
+import { installEngine, neededTools } from '../engine/index.ts';
+import type { JarSet } from '../engine/install/jars.ts';
+import { HOST, isPortFree } from '../engine/ports.ts';
+import { homeArgument } from '../engine/process/lock.ts';
+import { beginLog } from '../engine/process/log.ts';
+import { awaitPrevious } from '../engine/process/previous.ts';
+import { type Engine, runEngine } from '../engine/process/run.ts';
+
+/**
+ * Starts a local JanusGraph for development and tests: a Gremlin Server that keeps its graph in a keyspace of the database. It is a Java
+ * process with jars from Maven, and uses the supervisor, the lock and the log of infra/engine.
+ */
+
+const GRAPH_JARS: JarSet = { pom: pathTo('pom.xml'), title: 'JanusGraph', count: 134, size: '56 MB' };
+
+const FOLDER = 'graph';
+
+const JAVA_FLAGS = [
+  '-Xms64m',
+  '-Xmx512m',
+  '-XX:+UseSerialGC',
+  '-XX:TieredStopAtLevel=1',
+  '-XX:+ExitOnOutOfMemoryError',
+  '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn',
+  '-Dorg.slf4j.simpleLogger.showDateTime=true',
+];
+
+const SERVER_FILE = 'gremlin-server.yaml';
+const GRAPH_FILE = 'janusgraph.properties';
+
+export interface GraphOptions {
+  /** created if it is missing */
+  dataDir: string;
+  /** port of Gremlin Server on 127.0.0.1 */
+  port: number;
+  /** where the graph is kept: `ADDRESS:PORT`, and a keyspace of its own, which the server creates */
+  cql: { contactPoint: string; keyspace: string };
+  /** folder of the jars; default: `engine` under the data directory */
+  engineDir?: string;
+  onStatus?: (text: string) => void;
+  /** aborts the start, and ends the processes that were started */
+  signal?: AbortSignal;
+}
+
+export const toolsForGraph = (engineDir: string): Promise<('java' | 'maven')[]> =>
+  neededTools(engineDir, GRAPH_JARS);
+
+export const installGraph = (
+  engineDir: string,
+  options: { onStatus: (text: string) => void; signal?: AbortSignal },
+) => installEngine(engineDir, { ...options, set: GRAPH_JARS });
+
+/**
+ * Starts a Gremlin Server and waits until its graph is open. It runs in a separate process group, and ends at most 10 s after this process,
+ * however this process ends.
+ * @returns `contactPoint` is `ADDRESS:PORT`
+ * @throws `java_missing`, `tool_missing`, `install_failed`, `data_dir_taken`, `port_taken`, `engine_failed`
+ */
+export async function startGraph(options: GraphOptions): Promise<Engine> {
+  const { dataDir, port, cql, onStatus = () => {}, signal } = options;
+  await claimDataDir(dataDir);
+  const home = await realpath(dataDir);
+  const dir = join(home, FOLDER);
+  await mkdir(dir, { recursive: true });
+  await awaitPrevious(dataDir, { folder: FOLDER, onStatus, signal });
+  if (!(await isPortFree(port))) {
+    const message = `Something listens on ${HOST}:${port} already, where the local JanusGraph should. Set GRAPH_URL to another port.`;
+    throw new MillraceError('port_taken', message);
+  }
+  const { java, jars } = await installGraph(options.engineDir ?? join(dataDir, 'engine'), {
+    onStatus,
+    signal,
+  });
+  await writeFiles(dir, port, cql);
+  const log = join(home, 'logs', 'graph.log');
+  return runEngine({
+    command: {
+      java,
+      args: [
+        homeArgument(dir),
+        ...JAVA_FLAGS,
+        '-cp',
+        join(jars, '*'),
+        'org.janusgraph.graphdb.server.JanusGraphServer',
+        SERVER_FILE,
+      ],
+      cwd: dir,
+    },
+    dir,
+    dataDir,
+    log: { path: log, fd: beginLog(log) },
+    server: {
+      title: 'JanusGraph',
+      address: `${HOST}:${port}`,
+      answers: () => isOpen(port),
+      boots: '10 to 25 s',
+      memory: '0.6 GB',
+    },
+    onStatus,
+    signal,
+  });
+}
+
+/** The server reads its files from its working directory. */
+async function writeFiles(dir: string, port: number, { contactPoint, keyspace }: GraphOptions['cql']) {
+  const [address = HOST, cqlPort = '9042'] = contactPoint.split(':');
+  const values: Record<string, string | number> = {
+    'storage.hostname': address,
+    'storage.port': cqlPort,
+    'storage.cql.keyspace': keyspace,
+  };
+  const properties = (await readFile(pathTo(GRAPH_FILE), 'utf8')).replace(/^([\w.-]+)=.*$/gm, (line, name) =>
+    name in values ? `${name}=${values[name]}` : line,
+  );
+  const server = (await readFile(pathTo(SERVER_FILE), 'utf8')).replace(/^port: .*$/m, `port: ${port}`);
+  await writeFile(join(dir, GRAPH_FILE), properties);
+  await writeFile(join(dir, SERVER_FILE), server);
+  await copyFile(pathTo('globals.groovy'), join(dir, 'globals.groovy'));
+}
+
+/** The port answers before the graph is open. */
+const isOpen = (port: number): Promise<boolean> =>
+  fetch(`http://${HOST}:${port}/gremlin`, {
+    method: 'POST',
+    body: JSON.stringify({ gremlin: 'graph.isOpen()' }),
+    signal: AbortSignal.timeout(5000),
+  }).then(
+    async (response) => {
+      await response.arrayBuffer();
+      return response.ok;
+    },
+    () => false,
+  );
+
+function pathTo(name: string) {
+  return fileURLToPath(new URL(name, import.meta.url));
+}
