@@ -7,7 +7,7 @@ import { until } from '../../../../support/until.ts';
 type Deps = Parameters<typeof createJobs>[0];
 
 // Other tests of this process must not take it for a browser.
-afterEach(() => Reflect.deleteProperty(globalThis, 'window'));
+afterEach(() => void Reflect.deleteProperty(globalThis, 'window'));
 
 const SIGNED_IN = { isOut: false, hasEnded: false };
 
