@@ -4,6 +4,7 @@ import type { SettingsGroup } from '../../common/settings/group.ts';
 import { SETTINGS, type Setting } from '../../common/settings/schema.ts';
 import { topicContract } from '../../schema/topics.ts';
 import type { AnnouncedKinds, Feature } from '../feature.ts';
+import { checkConflicts } from '../feature-conflicts.ts';
 import type { Contract } from '../http/contract/openapi.ts';
 import { CORE_CONTRACT } from '../http/index.ts';
 import type { Route } from '../http/route.ts';
@@ -59,18 +60,22 @@ export const FEATURES: Feature[] = [
   sparkplugFeature,
 ];
 
-const { routes: coreRoutes = [], ...coreContract } = CORE_CONTRACT;
+checkConflicts(FEATURES);
 
-/** The routes of the core, with the formats that features add. */
-const extendedRoutes = coreRoutes.map((route) => ({
-  ...route,
-  operation: FEATURES.reduce(
-    (operation, { formats }) => formats?.[operation.id]?.describe(operation) ?? operation,
-    route.operation,
-  ),
+/** Adds what features bring to the routes of others. */
+const extended = (routes: Route[] = []): Route[] =>
+  routes.map((route) => ({
+    ...route,
+    operation: FEATURES.reduce(
+      (operation, { formats }) => formats?.[operation.id]?.describe(operation) ?? operation,
+      route.operation,
+    ),
+  }));
+
+export const CONTRACTS: Contract[] = [CORE_CONTRACT, ...FEATURES].map((contract) => ({
+  ...contract,
+  routes: extended(contract.routes),
 }));
-
-export const CONTRACTS: Contract[] = [{ ...coreContract, routes: extendedRoutes }, ...FEATURES];
 
 export const ROUTES: Route[] = CONTRACTS.flatMap(({ routes = [] }) => routes);
 

@@ -1,5 +1,5 @@
 /** HTTP: the routes, streams and files through which clients reach the other folders of `api/`, and what routes of features need. */
-export { requireScope } from '../access/http/index.ts';
+export { requireReach, requireScope } from '../access/http/index.ts';
 export { actOf, audit } from './audit.ts';
 export { bodyOf, closeUnread, codingOf, readJsonText } from './body.ts';
 export { flushCompressed } from './compression.ts';
@@ -7,7 +7,7 @@ export { binaryMessage, type Channel, jsonMessage, NAMED } from './contract/chan
 export { componentSchemas, mergeOf, openApiDocument } from './contract/openapi.ts';
 export { json, PAGED, REFUSAL_CODES } from './contract/operation.ts';
 export { BirthSensor, PAYLOADS, words } from './contract/payloads.ts';
-export { AnnotationText, SCHEMAS } from './contract/schemas/index.ts';
+export { LineText, SCHEMAS } from './contract/schemas/index.ts';
 export { Accepted, Refusal } from './contract/schemas/ingest.ts';
 export { LatestItem } from './contract/schemas/latest.ts';
 export { Id, Name, name, pageOf, Time, time, value } from './contract/schemas/shared.ts';
@@ -21,6 +21,7 @@ export {
   MAX_CONCURRENT,
 } from './long-requests.ts';
 export {
+  badParameter,
   checkEncoding,
   cutRange,
   digits,
@@ -33,11 +34,13 @@ export {
   readQuery,
   timeOf,
 } from './parameters.ts';
+export { filterByPlaces, placeFilterOf } from './places.ts';
 export { answerResult } from './problems.ts';
 export { DEVICES_QUERY, devicePages, findMeasured, findSensor, noSuchDevice } from './routes/devices.ts';
 export { CORE_CONTRACT } from './routes/index.ts';
 export { LATEST_QUERY, latestPages } from './routes/latest.ts';
-export { MEASUREMENTS_QUERY, SERIES_QUERY, seriesReader } from './routes/measurements.ts';
+export { MEASUREMENTS_QUERY, replaceSubmission, SERIES_QUERY, seriesReader } from './routes/measurements.ts';
 export { bindRoutes } from './serve.ts';
 export { createStream } from './stream/index.ts';
 export { keyOf } from './stream/latest-cache.ts';
+export { pathTargets, queryTargets } from './targets.ts';

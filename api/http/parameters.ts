@@ -148,6 +148,9 @@ export function readParameters<T extends ZodObject>(given: Record<string, unknow
   throw new MillraceError('bad_parameter', detail, { details: { parameters } });
 }
 
+export const badParameter = (name: string, reason: string) =>
+  new MillraceError('bad_parameter', `${name}: ${reason}`, { details: { parameters: [{ name, reason }] } });
+
 /** The query parser would decode invalid percent-encoding wrongly. */
 export function checkEncoding(url: string) {
   try {

@@ -19,9 +19,10 @@ const unencrypted = (protocol: string): string =>
 export const inTheClear = (remedy: string, password: string, receiver: string): string =>
   `${remedy} when ${password} is sent to ${receiver} beyond loopback, or TLS_ELSEWHERE=true if the network between is private`;
 
-function passwordsInTheClear({ cql, mqtt, tlsElsewhere }: CoreConfig): Rule[] {
+function passwordsInTheClear({ cql, mqtt, http, tlsElsewhere }: CoreConfig): Rule[] {
   const isCqlOpen = !cql.tlsCa && !(cql.contactPoints ?? []).every(isLoopbackPoint);
   const isMqttOpen = mqtt.url !== undefined && isOpenBroker(mqtt.url);
+  const isApiOpen = http.url?.startsWith('http:') && !isLoopback(new URL(http.url).hostname);
   return [
     [
       !tlsElsewhere && cql.password && isCqlOpen,
@@ -32,34 +33,55 @@ function passwordsInTheClear({ cql, mqtt, tlsElsewhere }: CoreConfig): Rule[] {
       !tlsElsewhere && mqtt.password && isMqttOpen && !mqtt.tlsCa,
       inTheClear('MQTT_URL must be mqtts://', 'MQTT_PASSWORD', 'a broker'),
     ],
+    [
+      !tlsElsewhere && http.apiToken && isApiOpen,
+      inTheClear('API_URL must be https://', 'API_TOKEN', 'an API'),
+    ],
   ];
 }
 
+const inTwo = (one: string, other: string) =>
+  `${one} must not hold a token that is in ${other}: each token has one scope`;
+
 /** A token has one scope: a client with a read token must only be able to read. */
-function sharedTokens({ apiToken = '', readTokens, ingestTokens }: CoreConfig['http']): Rule[] {
-  const message = (one: string, other: string) =>
-    `${one} must not hold a token that is in ${other}: each token has one scope`;
-  return [
-    [readTokens.includes(apiToken), message('READ_TOKENS', 'API_TOKEN')],
-    [ingestTokens.includes(apiToken), message('INGEST_TOKENS', 'API_TOKEN')],
-    [ingestTokens.some((token) => readTokens.includes(token)), message('INGEST_TOKENS', 'READ_TOKENS')],
-  ];
+function sharedTokens(http: CoreConfig['http']): Rule[] {
+  const lists = Object.entries(tokenLists(http));
+  return lists.flatMap(([name, tokens], index) => sharedWith(name, tokens, lists.slice(0, index)));
 }
+
+const sharedWith = (name: string, tokens: string[], lists: Array<[string, string[]]>): Rule[] =>
+  lists.map(([other, others]) => [tokens.some((token) => others.includes(token)), inTwo(name, other)]);
+
+const tokenLists = ({ apiToken, readTokens, ingestTokens, correctTokens }: CoreConfig['http']) => ({
+  API_TOKEN: apiToken ? [apiToken] : [],
+  READ_TOKENS: readTokens,
+  INGEST_TOKENS: ingestTokens,
+  CORRECT_TOKENS: correctTokens,
+});
 
 const isShort = (secret?: string) => secret !== undefined && secret.length < LEAST_SECRET;
 
 const guessable = (name: string, where: string): string =>
   `${name} must have ${LEAST_SECRET} characters or more when ${where}, or it can be guessed: openssl rand -base64 32 makes one`;
 
-function shortTokens({ host, trustProxy, apiToken, readTokens, ingestTokens }: CoreConfig['http']): Rule[] {
+/** `tokens` by the name of their setting */
+function shortTokens({ host, trustProxy }: CoreConfig['http'], tokens: Record<string, string[]>): Rule[] {
   if (isLoopback(host) && trustProxy === 0) return [];
   const where = 'HTTP_HOST is beyond loopback or TRUST_PROXY is set';
-  return [
-    [isShort(apiToken), guessable('API_TOKEN', where)],
-    [readTokens.some(isShort), guessable('Each of READ_TOKENS', where)],
-    [ingestTokens.some(isShort), guessable('Each of INGEST_TOKENS', where)],
-  ];
+  return Object.entries(tokens).map(([name, list]) => [list.some(isShort), guessable(name, where)]);
 }
+
+/** Of a setting with tokens that are bound to a part of the installation. */
+export const boundTokenRules = (
+  name: string,
+  tokens: string[],
+  { http }: Pick<CoreConfig, 'http'>,
+): Rule[] => [
+  [tokens.length > 0 && !http.apiToken, `API_TOKEN must be set when ${name} is set`],
+  ...shortTokens(http, { [`Each of ${name}`]: tokens }),
+  [new Set(tokens).size < tokens.length, `${name} must not hold a token twice`],
+  ...sharedWith(name, tokens, Object.entries(tokenLists(http))),
+];
 
 export const brokenOf = (rules: Rule[]): string[] =>
   rules.filter(([broken]) => broken).map(([, message]) => message);
@@ -88,7 +110,12 @@ export function brokenRules(config: CoreConfig): string[] {
       !isLoopback(http.host) && !http.apiToken && role !== 'ingest',
       'API_TOKEN must be set when HTTP_HOST is beyond loopback',
     ],
-    ...shortTokens(http),
+    ...shortTokens(http, {
+      API_TOKEN: http.apiToken ? [http.apiToken] : [],
+      'Each of READ_TOKENS': http.readTokens,
+      'Each of INGEST_TOKENS': http.ingestTokens,
+      'Each of CORRECT_TOKENS': http.correctTokens,
+    }),
     ...sharedTokens(http),
     ...passwordsInTheClear(config),
     [

@@ -95,6 +95,20 @@ export const tokens = () =>
     )
     .meta({ values: 'texts, separated by commas' });
 
+/** Each is a scope, a token, and the part of the installation that the token reaches. A message never shows a token. */
+export const boundTokens = (part: string) =>
+  tokens()
+    .transform((items, context) =>
+      items.flatMap((item, index) => {
+        const [, scope, token, place] = /^(read|ingest|admin)\s+(\S+)\s+(.+)$/.exec(item) ?? [];
+        if (scope && token && place) return { scope: scope as 'read' | 'ingest' | 'admin', token, place };
+        const message = `must be SCOPE TOKEN ${part}, separated by commas; item ${index + 1} is not`;
+        context.addIssue({ code: 'custom', message });
+        return [];
+      }),
+    )
+    .meta({ values: `SCOPE TOKEN ${part}, separated by commas` });
+
 /** Such as `Quality!=OK*`. */
 export const conditions = () =>
   tokens()

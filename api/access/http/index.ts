@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import type { Request, RequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
 import { isLoopback } from '../../../common/addresses.ts';
@@ -6,11 +7,11 @@ import { LogThrottle } from '../../../common/log-throttle.ts';
 import type { Config } from '../../../common/settings/config.ts';
 import { type Attempts, createAttempts, type Rate } from './rate-limits.ts';
 import { COOKIE, cookieOptions, cookiesOf, createSessions } from './sessions.ts';
-import { createTokens, readToken, SCOPES, type Scope } from './tokens.ts';
+import { createTokens, type Known, readToken, SCOPES, type Scope, type Target } from './tokens.ts';
 
 export { limitRequests } from './rate-limits.ts';
 export { COOKIE } from './sessions.ts';
-export { SCOPES } from './tokens.ts';
+export { type BoundToken, SCOPES, type Scope, type Target } from './tokens.ts';
 
 export interface Caller {
   /** `anybody`: no token is configured; `nobody`: the request has no token */
@@ -18,10 +19,17 @@ export interface Caller {
   scopes: readonly Scope[];
   /** epoch ms; null: the caller has no session */
   endsAt: number | null;
+  /** names the token without showing it; null: the request has no token */
+  fingerprint: string | null;
+  /** missing: the caller reaches the whole installation */
+  reaches?: Known['reaches'];
 }
 
-const ANYBODY: Caller = { by: 'anybody', scopes: SCOPES, endsAt: null };
-const NOBODY: Caller = { by: 'nobody', scopes: [], endsAt: null };
+/** Reads from the address what a request touches. Empty: the whole installation. @throws `bad_id` */
+export type TargetsOf = (req: Request) => Target[];
+
+const ANYBODY: Caller = { by: 'anybody', scopes: SCOPES, endsAt: null, fingerprint: null };
+const NOBODY: Caller = { by: 'nobody', scopes: [], endsAt: null, fingerprint: null };
 
 export function createAccess({
   settings,
@@ -30,7 +38,7 @@ export function createAccess({
   clock,
   logger,
 }: {
-  settings: Pick<Config['http'], 'host' | 'tls' | 'apiToken' | 'readTokens' | 'ingestTokens' | 'sessionMs'>;
+  settings: Parameters<typeof createTokens>[0] & Pick<Config['http'], 'host' | 'tls' | 'sessionMs'>;
   secret: string;
   attempts: Rate;
   /** epoch ms */
@@ -44,6 +52,15 @@ export function createAccess({
   const requests = createAttempts(attempts);
   const signIns = createAttempts(attempts);
   const notices = new TokenNotices({ logger });
+
+  // Keyed, so that a reader of the log cannot guess the token without a request.
+  const callerWith = (by: 'token' | 'session', known: Known, endsAt: number | null): Caller => ({
+    by,
+    scopes: known.scopes,
+    endsAt,
+    reaches: known.reaches,
+    fingerprint: createHmac('sha256', secret).update(`fingerprint ${known.token}`).digest('hex').slice(0, 8),
+  });
 
   async function checkToken(req: Request, res: Response, given: string, limiter: Attempts) {
     const known = tokens.find(given);
@@ -66,11 +83,10 @@ export function createAccess({
   ): Promise<Caller> {
     if (!tokens.areSet) return ANYBODY;
     const [session] = cookiesOf(req).flatMap((value) => sessions.open(value) ?? []);
-    if (session) return { by: 'session', ...session };
+    if (session) return callerWith('session', session.known, session.endsAt);
     const given = readToken(req.headers.authorization) ?? (tokenInQuery ? passwordOf(req) : null);
     if (given === null) return NOBODY;
-    const { scopes } = await checkToken(req, res, given, requests);
-    return { by: 'token', scopes, endsAt: null };
+    return callerWith('token', await checkToken(req, res, given, requests), null);
   }
 
   return {
@@ -78,9 +94,18 @@ export function createAccess({
 
     isRequired: tokens.areSet,
 
-    /** Stores the caller in `res.locals.caller`. `tokenInQuery`: the token may also be in the query parameter `p`. */
+    /** Bound tokens are valid only next to a token that reaches everything, which makes tokens required. */
+    bind: tokens.bind,
+
+    /**
+     * Stores the caller in `res.locals.caller`. `tokenInQuery`: the token may also be in the query parameter `p`. `targets`: what a bound
+     * token must reach. Missing: the whole installation. `body`: the handler calls `requireReach`.
+     */
     guard:
-      (scope: 'open' | Scope, options?: { tokenInQuery?: boolean }): RequestHandler =>
+      (
+        scope: 'open' | Scope,
+        options: { tokenInQuery?: boolean; targets?: TargetsOf | 'body' } = {},
+      ): RequestHandler =>
       async (req, res, next) => {
         if (scope === 'open') return next();
         const caller = await callerOf(req, res, options);
@@ -88,6 +113,8 @@ export function createAccess({
         if (!caller.scopes.includes(scope)) throw forbidden(res, scope);
         requireSameOrigin(req, caller);
         res.locals['caller'] = caller;
+        const { targets = () => [] } = options;
+        if (caller.reaches && targets !== 'body') await requireReach(res, targets(req));
         next();
       },
 
@@ -97,9 +124,11 @@ export function createAccess({
       if (!tokens.areSet) return ANYBODY;
       const known = await checkToken(req, res, token, signIns);
       if (!known.scopes.includes('read')) throw forbidden(res, 'read');
-      const { value, ...session } = sessions.begin(known);
-      res.cookie(COOKIE, value, { ...cookie, expires: new Date(session.endsAt) });
-      return { by: 'session', ...session };
+      // The dashboard shows the whole installation.
+      if (known.reaches) throw outOfReach(res);
+      const { value, endsAt } = sessions.begin(known);
+      res.cookie(COOKIE, value, { ...cookie, expires: new Date(endsAt) });
+      return callerWith('session', known, endsAt);
     },
 
     /** @throws `forbidden` */
@@ -171,10 +200,24 @@ export function requireScope(res: Response, scope: Scope) {
   if (!(res.locals['caller'] as Caller).scopes.includes(scope)) throw forbidden(res, scope);
 }
 
+/** Checks a bound token. `targets` empty: the request touches the whole installation. @throws `forbidden`, `unavailable` */
+export async function requireReach(res: Response, targets: Target[]) {
+  const { reaches }: Caller = res.locals['caller'];
+  if (reaches && !(targets.length > 0 && (await reaches(targets)))) throw outOfReach(res);
+}
+
 /** `error`: a code of RFC 6750 */
 function unauthorized(res: Response, message: string, error?: string) {
   res.set('WWW-Authenticate', `Bearer realm="Millrace"${error ? `, error="${error}"` : ''}`);
   return new MillraceError('unauthorized', message);
+}
+
+function outOfReach(res: Response) {
+  res.set('WWW-Authenticate', 'Bearer realm="Millrace", error="insufficient_scope"');
+  return new MillraceError(
+    'forbidden',
+    'The token is bound to a part of the installation. This is not in it.',
+  );
 }
 
 function forbidden(res: Response, scope: Scope) {

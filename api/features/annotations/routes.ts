@@ -3,7 +3,7 @@ import { MillraceError } from '../../../common/errors.ts';
 import { formatTime, parseTime } from '../../../common/times.ts';
 import { type DeviceBytes, uuidText } from '../../../schema/ids.ts';
 import { DAY_MS } from '../../../schema/rules.ts';
-import type { FeatureContext } from '../../feature.ts';
+import type { Core } from '../../feature.ts';
 import type { Operation } from '../../http/contract/operation.ts';
 import {
   audit,
@@ -12,15 +12,17 @@ import {
   json,
   PAGED,
   parseDevice,
+  queryTargets,
   readJsonText,
   readQuery,
+  requireReach,
 } from '../../http/index.ts';
 import type { Route } from '../../http/route.ts';
 import { parseTimeId } from '../../store/index.ts';
 import { SCHEMAS } from './schemas.ts';
 import type { Annotation, AnnotationStore } from './store.ts';
 
-type Deps = FeatureContext & { annotations: AnnotationStore };
+type Deps = Core & { annotations: AnnotationStore };
 
 const device = fields.id.meta({
   description: 'The annotated device: a UUID in lower case, or a name. Default: the whole installation.',
@@ -63,6 +65,7 @@ export const postAnnotation =
     readQuery(req, {});
     const { text, ts, device: ref } = readWanted(await readJsonText(req, res, MAX_BYTES));
     const bytes = deviceBytes(ref);
+    await requireReach(res, bytes ? [{ device: uuidText(bytes) }] : []);
     const now = clock();
     const at = ts === undefined ? now : instantOf(ts);
     if (at < now - config.retention.historyDays * DAY_MS) throw new MillraceError('too_old');
@@ -114,6 +117,7 @@ export const listAnnotations: Operation = {
   id: 'listAnnotations',
   tag: 'annotations',
   scope: 'read',
+  targets: queryTargets,
   summary: 'The annotations of a device or of the installation, newest first, page by page',
   description:
     'Without `device` those of the whole installation. They are kept for `HISTORY_DAYS` after they were stored.',
@@ -126,6 +130,7 @@ export const storeAnnotation: Operation = {
   id: 'storeAnnotation',
   tag: 'annotations',
   scope: 'admin',
+  targets: 'body',
   summary: 'Stores a text about an instant',
   description:
     'The text is about the device, or without `device` about the whole installation. The device need not be registered. The instant is now by default.',
@@ -148,6 +153,7 @@ export const removeAnnotation: Operation = {
   id: 'removeAnnotation',
   tag: 'annotations',
   scope: 'admin',
+  targets: queryTargets,
   summary: 'Removes an annotation',
   description: 'Name the device of the annotation, as for its list.',
   query: ONE,

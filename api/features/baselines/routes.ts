@@ -1,14 +1,14 @@
 import type { RequestHandler } from 'express';
 import { z } from 'zod';
-import type { FeatureContext } from '../../feature.ts';
+import type { Core } from '../../feature.ts';
 import type { Operation } from '../../http/contract/operation.ts';
-import { fields, findSensor, json, keyOf, readQuery } from '../../http/index.ts';
+import { fields, findSensor, json, keyOf, pathTargets, readQuery } from '../../http/index.ts';
 import type { Route } from '../../http/route.ts';
 import type { Baselines } from './baselines.ts';
 import { baselineHourItem, createRanking, groupItem, OUTLIER_SIGMAS, outlierItem } from './ranking.ts';
 import { SCHEMAS } from './schemas.ts';
 
-type OutlierRouteDeps = FeatureContext & { baselines: Baselines };
+type OutlierRouteDeps = Core & { baselines: Baselines };
 
 const limit = fields.limit.meta({ description: 'The limit of items of the answer.' });
 const type = fields.name.meta({ description: 'Sensors of this type.', example: 'temperature' });
@@ -96,6 +96,7 @@ export const readBaseline: Operation = {
   id: 'readBaseline',
   tag: 'measurements',
   scope: 'read',
+  targets: pathTargets,
   summary: 'The baseline of a sensor, hour by hour',
   description:
     'The hours of the present UTC day, and around midnight also of the next or the last one. An hour without a baseline is left out. It is the same in every process. A sensor with less than 24 hours of history has no hours here.',

@@ -2,7 +2,15 @@ import type { Request, RequestHandler, Response } from 'express';
 import { z } from 'zod';
 import { groupOf, type Identity } from '../../../schema/ids.ts';
 import type { Operation } from '../../http/contract/operation.ts';
-import { cutRange, fields, noSuchDevice, parseDevice, readQuery } from '../../http/index.ts';
+import {
+  cutRange,
+  fields,
+  noSuchDevice,
+  parseDevice,
+  pathTargets,
+  queryTargets,
+  readQuery,
+} from '../../http/index.ts';
 import type { TimeParameter } from '../../http/parameters.ts';
 import type { Route } from '../../http/route.ts';
 import { COLUMN_FORMATS, listSensors, readSensors } from '../shared/columns/index.ts';
@@ -83,6 +91,7 @@ export const exportSamples: Operation = {
   id: 'exportSamples',
   tag: 'measurements',
   scope: 'read',
+  targets: queryTargets,
   summary: 'The samples of many sensors, as one file',
   description: `A sensor must match all filters. The file has one row for each sample, sensor by sensor, each oldest first:
 
@@ -99,6 +108,7 @@ export const exportDevice: Operation = {
   id: 'exportDevice',
   tag: 'measurements',
   scope: 'read',
+  targets: pathTargets,
   summary: 'The samples of all sensors of a device, as one file',
   description: 'The file has the columns of `GET /export`.',
   query: DEVICE_QUERY,

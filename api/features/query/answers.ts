@@ -11,7 +11,7 @@ import type { SelectedSensor } from '../shared/selection/sensors.ts';
 
 export type Fill = 'none' | 'previous' | 'null';
 /** The sensors of an answer are added up by this key; `sensor`: no addition. */
-type Grouping = 'sensor' | 'device' | 'site' | 'type';
+type Grouping = 'sensor' | 'device' | 'site' | 'type' | 'place';
 
 export interface AlignedShape {
   grid: Grid;
@@ -25,11 +25,12 @@ export const GROUP_KEYS: Record<Grouping, (sensor: SelectedSensor) => string> = 
   device: ({ row }) => row.deviceId,
   site: ({ row }) => row.site ?? '',
   type: ({ row }) => row.type ?? '',
+  place: ({ place }) => (place ? `${place.path}\n${place.id}` : ''),
 };
 
 /** Puts the sensors of a group next to each other, then orders by names and ids. */
 export function orderOf(group: Grouping): (a: SelectedSensor, b: SelectedSensor) => number {
-  if (group !== 'site' && group !== 'type') return byNames;
+  if (group === 'sensor' || group === 'device') return byNames;
   const keyOf = GROUP_KEYS[group];
   return (a, b) => {
     const [keyA, keyB] = [keyOf(a), keyOf(b)];
@@ -43,6 +44,7 @@ const LABELS: Record<Grouping, string[]> = {
   device: ['device', 'unit'],
   site: ['site', 'unit'],
   type: ['type', 'unit'],
+  place: ['place', 'unit'],
 };
 
 export const columnsOf = ({ group, aggregates }: AlignedShape): string[] => [
@@ -67,12 +69,13 @@ function unitOf(sensors: SelectedSensor[]): string | null {
 
 function labelsOf(sensors: SelectedSensor[], group: Grouping): Record<string, string | null> {
   const [first] = sensors;
-  const { row } = first as SelectedSensor;
+  const { row, place } = first as SelectedSensor;
   const labels: Record<string, string | null> = {
     device: row.deviceName ?? row.deviceId,
     sensor: row.name ?? row.id,
     site: row.site,
     type: row.type,
+    place: place?.path ?? null,
     unit: unitOf(sensors),
   };
   return Object.fromEntries(LABELS[group].map((label) => [label, labels[label] ?? null]));
@@ -135,7 +138,7 @@ export async function sendColumns(
 
 function seriesLabels(sensors: SelectedSensor[], group: Grouping) {
   const [first] = sensors;
-  const { row } = first as SelectedSensor;
+  const { row, place } = first as SelectedSensor;
   const unit = unitOf(sensors);
   if (group === 'sensor') {
     const { deviceId, deviceName, id, name, type, site } = row;
@@ -143,6 +146,8 @@ function seriesLabels(sensors: SelectedSensor[], group: Grouping) {
   }
   const { length } = sensors;
   if (group === 'device') return { device_id: row.deviceId, device: row.deviceName, unit, sensors: length };
+  if (group === 'place')
+    return { place_id: place?.id ?? null, place: place?.path ?? null, unit, sensors: length };
   return { [group]: row[group], unit, sensors: length };
 }
 

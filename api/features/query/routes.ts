@@ -3,16 +3,25 @@ import { z } from 'zod';
 import { parseDuration } from '../../../common/durations.ts';
 import { MillraceError } from '../../../common/errors.ts';
 import { isZone } from '../../../common/zones.ts';
-import type { FeatureContext } from '../../feature.ts';
+import type { Core } from '../../feature.ts';
 import type { Grid } from '../../history/reading/grid.ts';
 import { binsOf, uniformGrid } from '../../history/reading/index.ts';
 import type { Operation } from '../../http/contract/operation.ts';
-import { abortOnClose, cutRange, fields, json, readQuery } from '../../http/index.ts';
+import {
+  abortOnClose,
+  badParameter,
+  cutRange,
+  fields,
+  json,
+  placeFilterOf,
+  queryTargets,
+  readQuery,
+} from '../../http/index.ts';
 import type { ConcurrencyLimit } from '../../http/long-requests.ts';
 import type { Route } from '../../http/route.ts';
 import { COLUMN_FORMATS } from '../shared/columns/index.ts';
 import { fileType, hasColumns, sendEncoded, sendTable } from '../shared/files/index.ts';
-import { addGroups, readAligned, selectSensors } from '../shared/selection/index.ts';
+import { addGroups, readAligned, selectSensors, splitByPlace } from '../shared/selection/index.ts';
 import {
   type AlignedShape,
   columnsOf,
@@ -26,7 +35,7 @@ import {
 import { type CalendarUnit, calendarGrid, mostCalendarBins, NO_BINS, wholeGrid } from './calendar.ts';
 import { SCHEMAS } from './schemas.ts';
 
-type Deps = FeatureContext & { queries: ConcurrencyLimit };
+type Deps = Core & { queries: ConcurrencyLimit };
 
 /**
  * Limits of one answer: sensors, sensors that are read to find them, bins, and cells (sensors times bins). A month of 1,000 sensors by
@@ -130,7 +139,9 @@ export const getQuery =
       fill,
       ...given
     } = readQuery(req, QUERY);
-    const { device: devices = [], sensor: sensors = [], site, type, group = 'sensor' } = given;
+    const places = placeFilterOf(res);
+    const { device: devices = [], sensor: sensors = [], site, type } = given;
+    const group = places?.isGrouped ? 'place' : (given.group ?? 'sensor');
     if (tz !== undefined && typeof width !== 'string')
       throw badParameter('tz', 'only with step=day, week or month');
     const ordered = aggregate.filter((name) => name === 'first' || name === 'last');
@@ -141,13 +152,19 @@ export const getQuery =
     const shape: AlignedShape = { grid, aggregates: aggregate, fill, group };
 
     async function* read(signal: AbortSignal) {
-      const selection = { devices, sensors, site, type };
-      const selected = await selectSensors(deps, selection, {
+      const within = devices.length > 0 ? null : (places?.devices(range) ?? null);
+      if (within?.length === 0) return;
+      const selection = { devices: within ?? devices, sensors, site, type };
+      const found = await selectSensors(deps, selection, {
         limit: MAX_SENSORS,
         maxRead: MAX_READ,
         to: range.to,
         signal,
+        // A device may be retired since it was there.
+        skipsUnknown: within !== null,
+        accepts: ({ deviceId, id }) => !places || places.spansOf(deviceId, id, range).length > 0,
       });
+      const selected = places ? splitByPlace(found, places, range) : found;
       checkCells(selected.length, grid.length);
       if (grid.length === 0) return;
       selected.sort(orderOf(group));
@@ -176,9 +193,6 @@ export const getQuery =
     await abortOnClose(res, (signal) => send(res, read(signal), shape, signal));
   };
 
-const badParameter = (name: string, reason: string) =>
-  new MillraceError('bad_parameter', `${name}: ${reason}`, { details: { parameters: [{ name, reason }] } });
-
 /** `range`: epoch ms, not empty. Without `width`, one bin has the whole range. `zone`: for calendar bins. @throws `query_too_large` */
 function gridOf(range: { from: number; to: number }, width: Step | undefined, zone: string = 'utc'): Grid {
   if (width === undefined) return wholeGrid(range);
@@ -205,6 +219,7 @@ export const querySensors: Operation = {
   id: 'query',
   tag: 'measurements',
   scope: 'read',
+  targets: queryTargets,
   summary: 'Aggregates of many sensors on the same bins',
   description: `Selects sensors, cuts the range into bins of \`step\`, and answers with exact aggregates of each bin. A sensor must match all conditions.
 

@@ -3,6 +3,12 @@ import { Id, Name, name, Time, value } from '../../http/index.ts';
 
 const aggregate = z.array(value).optional();
 
+const place = z
+  .string()
+  .nullable()
+  .optional()
+  .meta({ description: 'The place of the group: names from the root. Null: none.' });
+
 const QuerySeries = z
   .strictObject({
     device_id: Id.optional(),
@@ -11,6 +17,8 @@ const QuerySeries = z
     sensor: name.optional(),
     type: name.optional(),
     site: name.optional(),
+    place_id: Id.nullable().optional(),
+    place,
     unit: name,
     sensors: z.int().positive().optional().meta({ description: 'Sensors of the group.' }),
     avg: aggregate,
@@ -24,6 +32,15 @@ const QuerySeries = z
   .meta({
     description:
       'The aggregates of a sensor or of a group, one value for each of `times`. Null: the bin has no samples.',
+    examples: [
+      {
+        place_id: '8d1c2b3a-4f5e-4a6b-8c7d-9e0f1a2b3c4d',
+        place: 'Plant 1/Hall 2',
+        unit: 'Cel',
+        sensors: 12,
+        avg: [21.5, null],
+      },
+    ],
   });
 
 const QueryColumns = z
@@ -39,6 +56,7 @@ const QueryRow = z
     sensor: Name.optional(),
     site: name.optional(),
     type: name.optional(),
+    place,
     unit: name,
     avg: cell,
     min: cell,

@@ -1,8 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { type ZodRawShape, type ZodType, z } from 'zod';
 import { type ErrorCode as Code, ERRORS } from '../../../common/errors.ts';
-import { SCOPES } from '../../access/http/index.ts';
-import type { Scope } from '../../access/http/tokens.ts';
+import { SCOPES, type Scope, type TargetsOf } from '../../access/http/index.ts';
 import { Refusal } from './schemas/index.ts';
 
 /**
@@ -16,6 +15,10 @@ export interface Operation {
   tag: string;
   /** that a token needs; `open`: no token is needed */
   scope: 'open' | Scope;
+  /**
+   * what a request touches. Missing: the whole installation, which a bound token does not reach. `body`: the handler calls `requireReach`
+   */
+  targets?: TargetsOf | 'body';
   /** for clients of InfluxDB 1: the query parameter `p` may have the token */
   tokenInQuery?: boolean;
   summary: string;

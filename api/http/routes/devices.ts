@@ -15,8 +15,9 @@ import { SCHEMAS } from '../contract/schemas/index.ts';
 import { deviceItem, eventItem, type Presence, presenceOf, sensorItem } from '../items.ts';
 import { cutRange, fields, parseDevice, parseSensor, readQuery } from '../parameters.ts';
 import { answerResult } from '../problems.ts';
-import type { Route, RouteContext } from '../route.ts';
+import type { Route, RouteCore } from '../route.ts';
 import type { Stream } from '../stream/index.ts';
+import { pathTargets } from '../targets.ts';
 
 const EVENTS_QUERY = {
   limit: fields.limit,
@@ -36,14 +37,14 @@ export const DEVICES_QUERY = {
   name: fields.name.meta({ description: 'Devices whose name begins with this text.', example: 'my-' }),
 };
 
-type DeviceRouteDeps = RouteContext & {
+type DeviceRouteDeps = RouteCore & {
   retire: Retirement['retire'];
   stream: Pick<Stream, 'removeDevice'>;
 };
 
 /** Reads a page of the list. `name`: the beginning of names. */
 export function devicePages(
-  { store, context: { clock } }: Pick<RouteContext, 'store' | 'context'>,
+  { store, context: { clock } }: Pick<RouteCore, 'store' | 'context'>,
   {
     state,
     site,
@@ -63,7 +64,7 @@ export function devicePages(
 }
 
 export const getDevices =
-  (deps: RouteContext): RequestHandler =>
+  (deps: RouteCore): RequestHandler =>
   async (req, res) => {
     const { limit, cursor, ...filter } = readQuery(req, DEVICES_QUERY);
     const scope = JSON.stringify(['devices', filter.state, filter.site, filter.name]);
@@ -73,7 +74,7 @@ export const getDevices =
   };
 
 export const getDevice =
-  (deps: RouteContext): RequestHandler =>
+  (deps: RouteCore): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const device = parseDevice(String(req.params['device']));
@@ -82,7 +83,7 @@ export const getDevice =
 
 /** @throws `not_found` */
 async function readItem(
-  { store, context: { clock } }: Pick<RouteContext, 'store' | 'context'>,
+  { store, context: { clock } }: Pick<RouteCore, 'store' | 'context'>,
   { id, bytes }: Identity,
 ) {
   const key = { group: groupOf(bytes, store.groups), bytes };
@@ -97,7 +98,7 @@ async function readItem(
 }
 
 export const putDevice =
-  (deps: RouteContext): RequestHandler =>
+  (deps: RouteCore): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const {
@@ -117,7 +118,7 @@ export const putDevice =
   };
 
 export const patchSensor =
-  (deps: RouteContext): RequestHandler =>
+  (deps: RouteCore): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const {
@@ -153,7 +154,7 @@ export const deleteDevice =
   };
 
 export const getSensor =
-  (deps: RouteContext): RequestHandler =>
+  (deps: RouteCore): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const { deviceId, row } = await findSensor(deps, req.params);
@@ -161,7 +162,7 @@ export const getSensor =
   };
 
 /** @throws `bad_id`, `not_found` */
-export async function findSensor({ store }: Pick<RouteContext, 'store'>, params: Request['params']) {
+export async function findSensor({ store }: Pick<RouteCore, 'store'>, params: Request['params']) {
   const device = parseDevice(String(params['device']));
   const sensor = parseSensor(device.id, String(params['sensor']));
   const group = groupOf(device.bytes, store.groups);
@@ -177,7 +178,7 @@ export async function findSensor({ store }: Pick<RouteContext, 'store'>, params:
  * @throws `bad_id`, `not_found`
  */
 export async function findMeasured(
-  deps: RouteContext,
+  deps: RouteCore,
   params: Request['params'],
 ): Promise<Awaited<ReturnType<typeof findSensor>> & { newest: number | null }> {
   const found = await findSensor(deps, params);
@@ -206,6 +207,7 @@ export const readDevice: Operation = {
   id: 'readDevice',
   tag: 'devices',
   scope: 'read',
+  targets: pathTargets,
   summary: 'One device with its sensors',
   answers: { 200: json(SCHEMAS.DeviceWithSensors) },
   links: {
@@ -221,8 +223,9 @@ export const retireDevice: Operation = {
   id: 'retireDevice',
   tag: 'devices',
   scope: 'admin',
+  targets: pathTargets,
   summary: 'Retires a device',
-  description: `Removes the device from all pages, counts and indexes, and revokes its credential. Its samples stay until they expire. If
+  description: `Removes the device from all pages, counts and indexes, and closes its account at the broker. Its samples stay until they expire. If
 the device comes back, it registers again: at once at this process, and within ten minutes at other processes. After 503 the retirement
 may be half done. Repeat it.`,
   answers: { 204: {} },
@@ -255,6 +258,7 @@ export const describeSensor: Operation = {
   id: 'describeSensor',
   tag: 'devices',
   scope: 'admin',
+  targets: pathTargets,
   summary: 'Describes a sensor: its type, unit, label and interval',
   description:
     'The newest description wins, as for a device. The sensor must be registered, by a measurement, a birth or `PUT` of its device.',
@@ -267,6 +271,7 @@ export const listEvents: Operation = {
   id: 'listEvents',
   tag: 'devices',
   scope: 'read',
+  targets: pathTargets,
   summary: 'The events of a device, newest first, page by page',
   description: `\`birth\` and \`online\` have the start time of the session. They have the time of receipt if the clock of the device is
 off, the message names no session, or a measurement set the device online. \`offline\` always has it. \`clock_offset_ms\` is the clock of the
@@ -280,13 +285,14 @@ export const readSensor: Operation = {
   id: 'readSensor',
   tag: 'devices',
   scope: 'read',
+  targets: pathTargets,
   summary: 'One sensor with its latest value',
   answers: { 200: json(SCHEMAS.SensorOfDevice) },
   problems: ['bad_parameter', 'bad_id', 'not_found', 'unavailable'],
 };
 
 export const getEvents =
-  (deps: RouteContext): RequestHandler =>
+  (deps: RouteCore): RequestHandler =>
   async (req, res) => {
     const {
       store,

@@ -8,10 +8,11 @@ import { until } from '../../support/until.ts';
 
 const ADMIN = 'the token that may move everything';
 const READER = 'the token that reads the whole tree';
+const PART = 'the-token-that-administers-one-part';
 const HOUR_MS = 3_600_000;
 
 const system = useTestSystem({
-  settings: { API_TOKEN: ADMIN, READ_TOKENS: READER },
+  settings: { API_TOKEN: ADMIN, READ_TOKENS: READER, ASSET_TOKENS: `admin ${PART} Quay/East` },
   periods: { assets: 50, assetSites: 20 },
 });
 
@@ -106,7 +107,10 @@ test('Devices and sensors at assets: placed and removed: listed below the asset,
   await ask('PUT', '/devices/pump/assets?sensor=flow', { body: { asset: 'Yard', since } });
   const { items } = await read('/assets/Yard/members');
   expect(items).toMatchObject([
-    { device_id: id, device: 'pump', sensor: null, path: 'Yard/Pumps', own_sensors: [items[1].sensor_id] },
+    {
+      ...{ device_id: id, device: 'pump', sensor: null, own_sensors: [items[1].sensor_id] },
+      ...{ path: 'Yard/Pumps', levels: ['site', 'area'] },
+    },
     { device_id: id, sensor: 'flow', path: 'Yard', own_sensors: [] },
   ]);
   expect((await read('/asset-members')).items).toEqual(expect.arrayContaining(items));
@@ -138,6 +142,60 @@ test('Site in a birth: it is a path: the device is at the asset of this path wit
   expectRefusal(await ask('DELETE', asset), 'asset_in_use');
   expect((await ask('DELETE', '/devices/fan')).status).toBe(204);
   expect((await ask('DELETE', asset)).status).toBe(204);
+});
+
+test('Token of ASSET_TOKENS: posts, reads and moves within its asset, until the device is placed elsewhere', async () => {
+  await create({ name: 'Quay' });
+  await create({ name: 'East', parent: 'Quay' });
+  await create({ name: 'East Two', parent: 'Quay' });
+  const asPart = async (method: Method, path: string, body?: unknown) =>
+    (await ask(method, path, { body, token: PART })).status;
+  const measurement = { sensor_id: 'load', value: 1 };
+  expect(await asPart('POST', '/measurements?device=winch', measurement)).toBe(403);
+  expect((await ask('PUT', '/devices/winch/assets', { body: { asset: 'Quay/East' } })).status).toBe(200);
+  expect(await asPart('POST', '/measurements?device=winch', measurement)).toBe(200);
+  expect(await asPart('GET', '/devices/winch/sensors/load/measurements')).toBe(200);
+  expect(await asPart('GET', '/assets/Quay')).toBe(403);
+  expect(await asPart('GET', `/assets/${at('Quay/East Two')}`)).toBe(403);
+  expect(await asPart('POST', '/assets', { name: 'Crane', parent: 'Quay/East' })).toBe(201);
+  expect(await asPart('PUT', '/devices/winch/assets', { asset: 'Quay/East/Crane' })).toBe(200);
+  expect((await ask('PUT', '/devices/winch/assets', { body: { asset: 'Quay/East Two' } })).status).toBe(200);
+  expect(await asPart('GET', '/devices/winch/sensors/load/measurements')).toBe(403);
+});
+
+test('Query by assets: a device moved: its samples count at each asset for the hours in which it was there', async () => {
+  await create({ name: 'Brewery' });
+  for (const name of ['Cellar', 'Loft']) await create({ name, level: 'area', parent: 'Brewery' });
+  const hour = Math.floor(Date.now() / HOUR_MS) * HOUR_MS;
+  const samples = [3, 2, 1].map((hours) => ({ sensor_id: 'heat', ts: hour - hours * HOUR_MS, value: hours }));
+  const put = (asset: string, since?: number) =>
+    ask('PUT', '/devices/kettle/assets', { body: { asset, since } });
+  await put('Brewery/Cellar');
+  expect((await ask('POST', '/measurements?device=kettle', { body: samples })).status).toBe(200);
+  expect((await put('Brewery/Loft', hour - HOUR_MS)).status).toBe(200);
+  const query = async (parameters: string) =>
+    (await read(`/query?from=-5h&aggregate=count,sum&${parameters}`)).series;
+  expect(await query(`asset=${at('Brewery/Cellar')}`)).toMatchObject([
+    { device: 'kettle', sensor: 'heat', count: [2], sum: [5] },
+  ]);
+  expect(await query('asset=Brewery&group_level=area')).toMatchObject([
+    { place: 'Brewery/Cellar', sensors: 1, count: [2], sum: [5] },
+    { place: 'Brewery/Loft', sensors: 1, count: [1], sum: [1] },
+  ]);
+  expect(await query('asset=Brewery&group_level=line')).toMatchObject([{ place: null, count: [3] }]);
+  expect(await query('device=kettle&group_level=site&format=json')).toMatchObject([{ place: 'Brewery' }]);
+  const csv = await ask('GET', '/query?from=-5h&asset=Brewery&group_level=area&format=csv', {
+    token: READER,
+  });
+  expect(csv.text.split('\n').slice(0, 2)).toEqual([
+    'ts,place,unit,avg',
+    expect.stringMatching(/^20.*Z,Brewery\/Cellar,,2.5$/),
+  ]);
+  expectRefusal(await ask('GET', '/query?asset=Nowhere'), 'not_found');
+  expectRefusal(await ask('GET', '/query?group_level=floor'), 'bad_parameter');
+  expectRefusal(await ask('GET', '/query?group_level=area&group=site'), 'bad_parameter');
+  expect((await ask('GET', '/query?asset=Brewery', { token: PART })).status).toBe(403);
+  expect((await ask('GET', `/query?asset=${at('Quay/East')}`, { token: PART })).status).toBe(200);
 });
 
 test('Tree as CSV: a file is tried, stored, and sent again: only the first one changes something, and the export has it', async () => {

@@ -4,11 +4,11 @@ import { connect } from 'node:net';
 import express from 'express';
 import type { Logger } from 'pino';
 import pino from 'pino';
-import { createAccess } from '../../../api/access/http/index.ts';
+import { type BoundToken, createAccess } from '../../../api/access/http/index.ts';
 import type { Rate } from '../../../api/access/http/rate-limits.ts';
 import { createApp } from '../../../api/http/app.ts';
 import * as session from '../../../api/http/routes/session.ts';
-import { bindRoutes, serve } from '../../../api/http/serve.ts';
+import { type BoundRoute, bindRoutes, serve } from '../../../api/http/serve.ts';
 import { createMetrics } from '../../../api/observability/metrics.ts';
 import { Readiness } from '../../../api/observability/readiness.ts';
 import type { Config } from '../../../common/settings/config.ts';
@@ -21,6 +21,7 @@ export const TOKENS = {
   apiToken: 'a-token-of-the-scope-admin',
   readTokens: ['a-token-of-the-scope-read'],
   ingestTokens: ['a-token-of-the-scope-ingest'],
+  correctTokens: ['a-token-of-the-scope-correct'],
 };
 
 type HttpSettings = Config['http'];
@@ -34,6 +35,7 @@ const SETTINGS: Pick<
   | 'apiToken'
   | 'readTokens'
   | 'ingestTokens'
+  | 'correctTokens'
   | 'sessionMs'
 > = {
   host: '127.0.0.1',
@@ -43,6 +45,7 @@ const SETTINGS: Pick<
   apiToken: undefined,
   readTokens: [],
   ingestTokens: [],
+  correctTokens: [],
   sessionMs: 3_600_000,
 };
 
@@ -74,14 +77,18 @@ export async function startHttpApp(
     /** key that signs sessions */
     secret?: string;
     logger?: Logger;
+    boundTokens?: BoundToken[];
+    /** default: `/api/v1/caller` */
+    routes?: BoundRoute[];
   } = {},
 ) {
   const { clock = Date.now, attempts = { most: 10, windowMs: 60_000 }, secret = 'a secret' } = options;
-  const { logger = pino({ level: 'silent' }) } = options;
+  const { logger = pino({ level: 'silent' }), boundTokens = [], routes = CALLER_ROUTES } = options;
   const settings = { ...SETTINGS, ...options.settings };
   const access = createAccess({ settings, secret, attempts, clock, logger });
+  access.bind(boundTokens);
   const router = express.Router();
-  serve(router, [...bindRoutes(session.routes, { http: { access } } as never), ...CALLER_ROUTES], access);
+  serve(router, [...bindRoutes(session.routes, { http: { access } } as never), ...routes], access);
   const app = createApp({
     api: router,
     contracts: [],

@@ -1,6 +1,6 @@
 // Generated from the OpenAPI document by `npm run docs:reference`.
 
-/** A correction of one device. `samples` counts the samples that got a value, or were removed; it is 0 until the correction is finished. `by` is the kind of the credential and the address of the caller. */
+/** A correction of one device. `samples` counts the samples that got a value, or were removed; it is 0 until a removal ends, and until then `sensor_ids` has all selected sensors. `by` is the kind of the credential, the fingerprint of the token and the address of the caller. */
 export interface Correction {
   id: string;
   accepted_at: string;

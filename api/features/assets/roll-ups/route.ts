@@ -1,15 +1,15 @@
 import type { RequestHandler } from 'express';
 import { z } from 'zod';
 import { formatTime } from '../../../../common/times.ts';
-import type { FeatureContext } from '../../../feature.ts';
+import type { Core } from '../../../feature.ts';
 import type { Operation } from '../../../http/contract/operation.ts';
 import { abortOnClose, cutRange, fields, json, readQuery, SCHEMAS, Time } from '../../../http/index.ts';
 import type { Route } from '../../../http/route.ts';
-import { assetOf } from '../routes/index.ts';
+import { assetOf, assetTargets } from '../routes/index.ts';
 import type { AssetTree } from '../tree/index.ts';
 import type { AssetSeries } from './asset-series.ts';
 
-export type SeriesRouteDeps = FeatureContext & { tree: AssetTree; series: AssetSeries };
+export type SeriesRouteDeps = Core & { tree: AssetTree; series: AssetSeries };
 
 const MINUTE_MS = 60_000;
 
@@ -68,6 +68,7 @@ const readAssetSeries: Operation = {
   id: 'readAssetSeries',
   tag: 'assets',
   scope: 'read',
+  targets: assetTargets,
   summary: 'The signal of all sensors of a type below an asset',
   description: `One point for each bin that has samples, as in the series of a sensor. A sensor counts for the hours in which it was below the asset.
 With fewer than 100 devices the points are read from the sensors. With more they are read from hourly roll-ups: a bin then has at least an hour, only

@@ -1,11 +1,30 @@
 import type { Request, RequestHandler } from 'express';
+import type { Caller, Target, TargetsOf } from '../../../access/http/index.ts';
 import type { Operation } from '../../../http/contract/operation.ts';
-import { audit, fields, json, parseDevice, parseSensor, readQuery } from '../../../http/index.ts';
+import {
+  audit,
+  fields,
+  json,
+  parseDevice,
+  parseSensor,
+  pathTargets,
+  readQuery,
+  requireReach,
+} from '../../../http/index.ts';
 import type { Route } from '../../../http/route.ts';
 import { type AssetTree, assetInUse, levelUnder } from '../tree/index.ts';
 import { placesItem } from './reading.ts';
 import { SCHEMAS } from './schemas.ts';
-import { assetDetail, assetOf, type Deps, editorOf, findAsset, readWanted, sinceOf } from './shared.ts';
+import {
+  assetDetail,
+  assetOf,
+  assetTargets,
+  type Deps,
+  editorOf,
+  findAsset,
+  readWanted,
+  sinceOf,
+} from './shared.ts';
 
 const SENSOR = {
   sensor: fields.id.meta({
@@ -18,6 +37,10 @@ const SENSOR = {
 const parentId = (tree: AssetTree, text: string | null): string | null =>
   text === null ? null : findAsset(tree, text).id;
 
+/** Null: a root. A past place may be beyond the reach of a token, so with `since` the edit touches the whole installation. */
+const placeTargets = (place: string | null, since?: string | number): Target[] =>
+  place === null || since !== undefined ? [] : [{ place }];
+
 const postAsset =
   ({ tree, log, edits, context: { logger } }: Deps): RequestHandler =>
   async (req, res) => {
@@ -25,6 +48,7 @@ const postAsset =
     const advice = 'Send {"name": "…", "level": "…", "parent": "…"}. A name has no slash.';
     const { name, level, parent: text } = await readWanted(req, res, SCHEMAS.WantedAsset, advice);
     await log.refresh();
+    await requireReach(res, placeTargets(text ?? null));
     const parent = parentId(tree, text ?? null);
     const own = level ?? levelUnder(parent === null ? null : assetInUse(tree, parent));
     const id = await edits.create(editorOf(res), { name, level: own, parent });
@@ -57,6 +81,7 @@ const patchAsset = editOne('an asset was changed', async ({ edits }, req, res, i
 const putParent = editOne('an asset was moved', async ({ edits, tree }, req, res, id) => {
   const advice = 'Send {"parent": "…"}, with "since" if needed. The parent null makes the asset a root.';
   const { parent, since } = await readWanted(req, res, SCHEMAS.AssetParent, advice);
+  await requireReach(res, placeTargets(parent, since));
   await edits.move(editorOf(res), id, { parent: parentId(tree, parent), since: sinceOf(since) });
 });
 
@@ -82,14 +107,23 @@ function readMember(req: Request) {
   };
 }
 
+/** The device, or the sensor of the query. */
+const memberTargets: TargetsOf = ({ params, query: { sensor } }) => {
+  const { id: device } = parseDevice(String(params['device']));
+  return [sensor === undefined ? { device } : { device, sensor: parseSensor(device, String(sensor)).id }];
+};
+
 const putPlace =
-  ({ tree, log, edits, context: { logger } }: Deps): RequestHandler =>
+  ({ tree, log, edits, context: { clock, logger } }: Deps): RequestHandler =>
   async (req, res) => {
     const { member, target } = readMember(req);
     const advice = 'Send {"asset": "…"}, with "since" if needed.';
     const { asset, since } = await readWanted(req, res, SCHEMAS.WantedPlace, advice);
     await log.refresh();
-    const place = { asset: findAsset(tree, asset).id, since: sinceOf(since) };
+    await requireReach(res, placeTargets(asset, since));
+    const { reaches }: Caller = res.locals['caller'];
+    // The default of a first place is always, and the past may be beyond the reach of a token.
+    const place = { asset: findAsset(tree, asset).id, since: reaches ? clock() : sinceOf(since) };
     await edits.place(editorOf(res), member, place);
     audit(logger, res, 'a device was placed at an asset', target);
     res.json(placesItem(tree, member.device.id));
@@ -119,6 +153,7 @@ const createAsset: Operation = {
   id: 'createAsset',
   tag: 'assets',
   scope: 'admin',
+  targets: 'body',
   summary: 'Creates an asset',
   description: 'Siblings have different names.',
   body: json(SCHEMAS.WantedAsset),
@@ -130,6 +165,7 @@ const changeAsset: Operation = {
   id: 'changeAsset',
   tag: 'assets',
   scope: 'admin',
+  targets: assetTargets,
   summary: 'Changes the name or the level of an asset',
   description: 'An answer with `at` before `since` has the old name. A level has no past.',
   body: json(SCHEMAS.AssetChange),
@@ -141,6 +177,7 @@ const moveAsset: Operation = {
   id: 'moveAsset',
   tag: 'assets',
   scope: 'admin',
+  targets: assetTargets,
   summary: 'Moves an asset with everything below it',
   description: 'The time before `since` stays with the old parent. The move is stored whole or not at all.',
   body: json(SCHEMAS.AssetParent),
@@ -152,6 +189,7 @@ const retireAsset: Operation = {
   id: 'retireAsset',
   tag: 'assets',
   scope: 'admin',
+  targets: assetTargets,
   summary: 'Retires an asset without children, devices and sensors',
   description: 'Its past stays, and another asset may get its name.',
   answers: { 204: {} },
@@ -162,6 +200,7 @@ const placeDevice: Operation = {
   id: 'placeDevice',
   tag: 'assets',
   scope: 'admin',
+  targets: memberTargets,
   summary: 'Places a device, or one sensor of it, at an asset',
   description:
     'The time before `since` stays with the old asset. The device need not be registered. Its `site` no longer moves it.',
@@ -175,6 +214,7 @@ const removeDevice: Operation = {
   id: 'removeDeviceAsset',
   tag: 'assets',
   scope: 'admin',
+  targets: pathTargets,
   summary: 'Removes a device from its asset, or one sensor from its own asset',
   description: 'It applies from the present hour on. The sensor is then where its device is.',
   query: SENSOR,

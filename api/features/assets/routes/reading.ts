@@ -1,56 +1,69 @@
 import type { Request, RequestHandler } from 'express';
 import { formatTime } from '../../../../common/times.ts';
 import type { Operation } from '../../../http/contract/operation.ts';
-import { fields, json, PAGED, parseDevice, readQuery } from '../../../http/index.ts';
+import { fields, json, PAGED, parseDevice, pathTargets, readQuery } from '../../../http/index.ts';
 import type { Route } from '../../../http/route.ts';
-import { type Asset, type AssetTree, NOW, noSuchAsset, type PlacedMember } from '../tree/index.ts';
+import { type AssetTree, NOW, noSuchAsset, type PlacedMember } from '../tree/index.ts';
 import { SCHEMAS } from './schemas.ts';
-import { assetDetail, assetItem, assetOf, at, type Deps, selectPage, timeAt } from './shared.ts';
+import {
+  assetDetail,
+  assetItem,
+  assetOf,
+  assetTargets,
+  at,
+  type Deps,
+  selectPage,
+  timeAt,
+} from './shared.ts';
 
 const AT = { at };
 
 const LIST = { limit: fields.limit, cursor: fields.cursor, at };
 
 /** Reads one page of a list. `list`: what the cursor is bound to. */
-function readPage<T>(
+async function readPage<T>(
   deps: Deps,
   req: Request,
   list: string[],
   read: (time: number) => { items: Iterable<T>; keyOf: (item: T) => string },
-): { items: T[]; next: string | null; time: number } {
+): Promise<{ items: T[]; next: string | null; time: number }> {
   const { limit, cursor, at: given } = readQuery(req, LIST);
   const { cursors } = deps.http;
   const scope = JSON.stringify([...list, given]);
   const after = cursor === undefined ? null : cursors.open<string>(scope, cursor);
   const time = timeAt(given, deps);
   const { items, keyOf } = read(time);
-  const page = selectPage(items, { keyOf, after, limit });
+  const page = await selectPage(items, { keyOf, after, limit });
   return { items: page.items, next: page.next && cursors.seal(scope, page.next), time };
 }
 
 /** Assets of the same name may follow each other in time. */
-const keyOfAsset = ({ name, id }: Asset) => `${name}\0${id}`;
+const keyOfAsset = ({ name, id }: { name: string; id: string }) => `${name}\0${id}`;
 
-const assetPage = (deps: Deps, req: Request, parent: string | null) => {
+const assetPage = async (deps: Deps, req: Request, parent: string | null) => {
   const { tree } = deps;
-  const list = ['assets', parent ?? ''];
-  const page = readPage(deps, req, list, (time) => ({
-    items: tree.children(parent, time),
+  const page = await readPage(deps, req, ['assets', parent ?? ''], (time) => ({
+    items: tree.childNames(parent, time),
     keyOf: keyOfAsset,
   }));
-  return { items: page.items.map((asset) => assetItem(tree, asset, page.time)), next: page.next };
+  const above = parent === null ? '' : `${tree.path(parent, page.time)}/`;
+  const items = page.items.flatMap(({ id, name }) => {
+    const asset = tree.asset(id, page.time);
+    return asset ? assetItem(tree, asset, above + name) : [];
+  });
+  return { items, next: page.next };
 };
 
 const getRoots =
   (deps: Deps): RequestHandler =>
-  (req, res) => {
-    res.json(assetPage(deps, req, null));
+  async (req, res) => {
+    res.json(await assetPage(deps, req, null));
   };
 
 const getChildren =
   (deps: Deps): RequestHandler =>
-  (req, res) => {
-    res.json(assetPage(deps, req, assetOf(req, deps.tree).id));
+  async (req, res) => {
+    res.json(await assetPage(deps, req, assetOf(req, deps.tree).id));
   };
 
 const getAsset =
@@ -65,18 +78,20 @@ const getAsset =
 const sendMembers =
   (ofAsset: (req: Request, tree: AssetTree) => string | null) =>
   (deps: Deps): RequestHandler =>
-  (req, res) => {
+  async (req, res) => {
     const { tree } = deps;
     const id = ofAsset(req, tree);
-    const { items, next, time } = readPage<PlacedMember>(
+    const { items, next, time } = await readPage<PlacedMember>(
       deps,
       req,
       ['asset members', id ?? ''],
       (instant) => ({
         items: tree.members(id, instant),
-        keyOf: ({ member }) => `${member.device}/${member.sensor ?? ''}`,
+        keyOf: ({ member: { device, sensor } }) => (sensor === null ? device : `${device}/${sensor}`),
       }),
     );
+    const spots: Map<string, { path: string; levels: string[] }> = new Map();
+    for (const { asset } of items) if (!spots.has(asset)) spots.set(asset, spotOf(tree, asset, time));
     res.json({
       items: items.map(({ member, member: { device, sensor, name }, asset }) => ({
         device_id: device,
@@ -85,11 +100,19 @@ const sendMembers =
         sensor: sensor === null ? null : name,
         own_sensors: sensor === null ? ownSensors(member, time) : [],
         asset_id: asset,
-        path: tree.path(asset, time),
+        ...spots.get(asset),
       })),
       next,
     });
   };
+
+const spotOf = (tree: AssetTree, asset: string, time: number) => ({
+  path: tree.path(asset, time),
+  levels: tree
+    .lineage(asset, time)
+    .map(({ level }) => level)
+    .reverse(),
+});
 
 const ownSensors = ({ sensors }: PlacedMember['member'], time: number): string[] =>
   [...(sensors?.values() ?? [])].flatMap(({ sensor, places }) =>
@@ -148,6 +171,7 @@ const listChildren: Operation = {
   id: 'listAssetChildren',
   tag: 'assets',
   scope: 'read',
+  targets: assetTargets,
   summary: 'The children of an asset, by name, page by page',
   query: LIST,
   answers: { 200: json(SCHEMAS.AssetPage) },
@@ -158,6 +182,7 @@ const readAsset: Operation = {
   id: 'getAsset',
   tag: 'assets',
   scope: 'read',
+  targets: assetTargets,
   summary: 'An asset with its ancestors',
   query: AT,
   answers: { 200: json(SCHEMAS.AssetDetail) },
@@ -168,6 +193,7 @@ const listMembers: Operation = {
   id: 'listAssetMembers',
   tag: 'assets',
   scope: 'read',
+  targets: assetTargets,
   summary: 'The devices and sensors at an asset and below it, by id, page by page',
   query: LIST,
   answers: { 200: json(SCHEMAS.AssetMemberPage) },
@@ -188,6 +214,7 @@ const readPlaces: Operation = {
   id: 'getDeviceAssets',
   tag: 'assets',
   scope: 'read',
+  targets: pathTargets,
   summary: 'The assets of a device and of its sensors over time',
   description: 'A sensor without a place of its own is where its device is.',
   answers: { 200: json(SCHEMAS.AssetPlaces) },

@@ -5,7 +5,7 @@ import { fields, json, readQuery } from '../../../http/index.ts';
 import type { Route } from '../../../http/route.ts';
 import type { Asset, AssetTree } from '../tree/index.ts';
 import { SCHEMAS } from './schemas.ts';
-import { assetItem, type Deps } from './shared.ts';
+import { assetItem, type Deps, ITEMS_AT_ONCE } from './shared.ts';
 
 const QUERY = {
   q: fields.text.meta({
@@ -14,9 +14,6 @@ const QUERY = {
   }),
   limit: fields.results,
 };
-
-/** Assets that are looked at in one go. Then other requests can run. */
-const ASSETS_AT_ONCE = 2000;
 
 const getSearch =
   ({ tree }: Deps): RequestHandler =>
@@ -35,7 +32,7 @@ export async function findAssets(tree: AssetTree, text: string, limit: number): 
   const found: Asset[] = [];
   let seen = 0;
   for (const { asset, path } of byDepth(tree)) {
-    if (++seen % ASSETS_AT_ONCE === 0) await nextTurn();
+    if (++seen % ITEMS_AT_ONCE === 0) await nextTurn();
     if (words.every((word) => path.includes(word))) found.push(asset);
     if (found.length === limit) break;
   }

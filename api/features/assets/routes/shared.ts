@@ -1,7 +1,9 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Request, Response } from 'express';
 import type { z } from 'zod';
 import { MillraceError } from '../../../../common/errors.ts';
-import type { FeatureContext } from '../../../feature.ts';
+import type { TargetsOf } from '../../../access/http/index.ts';
+import type { Core } from '../../../feature.ts';
 import { fields, rangeAt, readJsonText, timeOf } from '../../../http/index.ts';
 import type { TimeParameter } from '../../../http/parameters.ts';
 import {
@@ -13,7 +15,7 @@ import {
   noSuchAsset,
 } from '../tree/index.ts';
 
-export type Deps = FeatureContext & { tree: AssetTree; log: AssetLog; edits: AssetEdits };
+export type Deps = Core & { tree: AssetTree; log: AssetLog; edits: AssetEdits };
 
 export const at = fields.asof.meta({
   ...fields.asof.meta(),
@@ -33,20 +35,25 @@ export function findAsset(tree: AssetTree, text: string): Asset {
 
 export const assetOf = (req: Request, tree: AssetTree): Asset => findAsset(tree, String(req.params['asset']));
 
+/** The asset of the path, unless the request is about an earlier tree, in which other assets were below it. */
+export const assetTargets: TargetsOf = ({ params, query }) =>
+  query['at'] === undefined ? [{ place: String(params['asset']) }] : [];
+
 /** The caller, as the log of changes names it. */
 export const editorOf = (res: Response): string => String(res.locals['caller'].by);
 
 /** In bytes. The longest path, all characters escaped, fits. */
 const MAX_BYTES = 16 * 1024;
 
-/** @throws `malformed`, and the errors of `readJsonText` */
+/** `limit`: bytes. @throws `malformed`, and the errors of `readJsonText` */
 export async function readWanted<T extends z.ZodType>(
   req: Request,
   res: Response,
   schema: T,
   advice: string,
+  limit: number = MAX_BYTES,
 ): Promise<z.infer<T>> {
-  const text = await readJsonText(req, res, MAX_BYTES);
+  const text = await readJsonText(req, res, limit);
   try {
     return schema.parse(JSON.parse(text));
   } catch (error) {
@@ -58,27 +65,32 @@ export async function readWanted<T extends z.ZodType>(
 export const sinceOf = (given: string | number | undefined): number | undefined =>
   given === undefined ? undefined : timeOf(given);
 
-export function assetItem(tree: AssetTree, { id, name, level, parent }: Asset, time: number = NOW) {
+export function assetItem(tree: AssetTree, { id, name, level, parent }: Asset, path: string = tree.path(id)) {
   const { children, members } = tree.counts(id);
-  return { asset_id: id, name, level, path: tree.path(id, time), parent_id: parent, children, members };
+  return { asset_id: id, name, level, path, parent_id: parent, children, members };
 }
 
 export function assetDetail(tree: AssetTree, asset: Asset, time: number = NOW) {
   const ancestors = tree.lineage(asset.id, time).slice(1).reverse();
   return {
-    ...assetItem(tree, asset, time),
+    ...assetItem(tree, asset, tree.path(asset.id, time)),
     retired: asset.isRetired,
     ancestors: ancestors.map(({ id, name, level }) => ({ asset_id: id, name, level })),
   };
 }
 
+/** Items that are looked at in one go. Then other requests can run. */
+export const ITEMS_AT_ONCE = 2000;
+
 /** The items after a key, up to `limit`, in the order of their keys. `next`: key of the last one; null: there are no more. */
-export function selectPage<T>(
+export async function selectPage<T>(
   items: Iterable<T>,
   { keyOf, after, limit }: { keyOf: (item: T) => string; after: string | null; limit: number },
-): { items: T[]; next: string | null } {
+): Promise<{ items: T[]; next: string | null }> {
+  let seen = 0;
   const page: Array<{ key: string; item: T }> = [];
   for (const item of items) {
+    if (++seen % ITEMS_AT_ONCE === 0) await nextTurn();
     const key = keyOf(item);
     const isBeyond = page.length > limit && key >= (page[limit]?.key ?? '');
     if (isBeyond || (after !== null && key <= after)) continue;
@@ -88,6 +100,8 @@ export function selectPage<T>(
       if ((page[middle]?.key ?? '') < key) low = middle + 1;
       else high = middle;
     }
+    // An item that moves while the list is read may come twice.
+    if (page[low]?.key === key) continue;
     page.splice(low, 0, { key, item });
     if (page.length > limit + 1) page.pop();
   }

@@ -59,6 +59,12 @@ export class AssetLog {
     return this.#reading;
   }
 
+  /** Reads all edits that were stored before this call. A read that began earlier may miss some. */
+  async refreshNow(): Promise<void> {
+    await this.#reading?.catch(() => {});
+    await this.refresh();
+  }
+
   /**
    * Stores the changes of a plan. Up to 500 changes are one row, so they are stored whole or not at all. If an edit of
    * more changes fails, a part of them may be stored. A second call then stores the rest, because a plan leaves out changes that the tree has.
@@ -71,9 +77,7 @@ export class AssetLog {
   }
 
   async #edit(editor: string, plan: Plan): Promise<Change[]> {
-    // A read that began earlier may miss edits that its caller knows of.
-    await this.#reading?.catch(() => {});
-    await this.refresh();
+    await this.refreshNow();
     const stored: Change[] = [];
     let planned = plan(this.tree);
     let attempts = 0;

@@ -60,6 +60,10 @@ class Branch {
     return this.#children?.size ?? 0;
   }
 
+  get hadChildren(): boolean {
+    return this.#children !== null;
+  }
+
   /** Ids of all children that were here at any time. */
   *ever(): Generator<string> {
     if (this.#children) yield* this.#children.values();
@@ -102,8 +106,16 @@ export class AssetNode extends Branch {
     return this.parents.newest;
   }
 
+  isRetired(at: number): boolean {
+    return this.retiredAt !== null && this.retiredAt <= at;
+  }
+
   get memberCount(): number {
     return this.#members.size;
+  }
+
+  get hadMembers(): boolean {
+    return this.#members.size > 0 || this.#formerMembers.size > 0;
   }
 
   /** All members that were here at any time. */

@@ -8,6 +8,8 @@ export interface AlignedSensor {
   key: Sensor;
   /** epoch ms; null: there are no samples */
   newest: number | null;
+  /** whole hours within the range, in order of time; missing: the range */
+  spans?: Range[];
 }
 
 /**
@@ -32,7 +34,8 @@ export function readAligned<T extends AlignedSensor>(
   return mapInOrder(concurrency, sensors, async (sensor) => {
     signal.throwIfAborted();
     const bins = new Bins(range, grid);
-    await reading.bins(sensor.key, range, { grid, bins, newest: sensor.newest, signal });
+    for (const span of sensor.spans ?? [range])
+      await reading.bins(sensor.key, span, { grid, bins, newest: sensor.newest, signal });
     return { sensor, bins };
   });
 }

@@ -2,16 +2,16 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { selectPage } from '../../../../../api/features/assets/routes/shared.ts';
 
-test('Page of a list in no order: read page by page: each item once, in the order of its key', () => {
-  fc.assert(
-    fc.property(
+test('Page of a list in no order: read page by page: each item once, in the order of its key', async () => {
+  await fc.assert(
+    fc.asyncProperty(
       fc.uniqueArray(fc.string({ maxLength: 3 })),
       fc.integer({ min: 1, max: 7 }),
-      (keys, limit) => {
+      async (keys, limit) => {
         const read: string[] = [];
         let after: string | null = null;
         do {
-          const page: ReturnType<typeof selectPage<string>> = selectPage(keys, {
+          const page: Awaited<ReturnType<typeof selectPage<string>>> = await selectPage(keys, {
             keyOf: (key) => key,
             after,
             limit,
