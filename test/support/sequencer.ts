@@ -8,10 +8,10 @@ import Sequencer from '@jest/test-sequencer';
  */
 export const SECONDS: Record<string, number> = {
   'contract/schemathesis.test.ts': 115,
-  'thorough/features/graph.test.ts': 80,
   'thorough/database-away.test.ts': 70,
   'thorough/features/kafka.test.ts': 60,
   'browser/every-view.test.ts': 50,
+  'thorough/features/graph.test.ts': 45,
   'browser/fleet.test.ts': 40,
   'thorough/drain.test.ts': 40,
   'thorough/puback.test.ts': 35,

@@ -53,6 +53,10 @@ const GROUP: CommandGroup<typeof COMMANDS> = {
   settings: [...DATABASE_SETTINGS, ...namedSettings(GRAPH_SETTINGS, ['GRAPH_URL'])],
 };
 
+/** A count of all vertices reads the whole graph. */
+const STATUS =
+  "g.V().union(groupCount().by(label), hasId('root').valueMap('version', 'registered', 'alarms').by(unfold())).fold()";
+
 // npm run graph: nothing of Millrace needs the graph, so it may be deleted and mirrored again.
 await runCommand(async () => {
   const { command, flags, words } = parseGroup(GROUP, process.argv.slice(2));
@@ -91,10 +95,6 @@ async function mirror(config: Config, gremlin: Gremlin, everyMs: number | undefi
   }
 }
 
-/** A count of all vertices reads the whole graph. */
-const STATUS =
-  "g.V().union(groupCount().by(label), hasId('root').valueMap('version', 'registered', 'alarms').by(unfold())).fold()";
-
 async function status(config: Config, gremlin: Gremlin) {
   const store = await openStore(config);
   try {
@@ -115,5 +115,6 @@ async function status(config: Config, gremlin: Gremlin) {
   }
 }
 
-const openStore = ({ cql, retention }: Config) =>
-  connectStore({ cql, retention, observe: () => {}, onStaleIndex: () => {} });
+function openStore({ cql, retention }: Config) {
+  return connectStore({ cql, retention, observe: () => {}, onStaleIndex: () => {} });
+}
