@@ -15,7 +15,14 @@ const TOP = {
   // Knows MQTT and payloads, never CQL. Its `verify/` compares ledgers with the database.
   'simulator/': ['common/', 'schema/', 'api/store/', 'api/history/reading/'],
   // Starts the processes of the other folders, and imports only their settings and the records that they store.
-  'infra/': ['common/', 'schema/', 'api/store/', 'api/observability/', 'simulator/flags.ts'],
+  'infra/': [
+    'common/',
+    'schema/',
+    'api/store/',
+    'api/observability/',
+    'simulator/flags.ts',
+    'simulator/fleet/plant.ts',
+  ],
   // Benchmarks of the other folders, and the sizing calculator, which uses constants of the schema and the printing of the benchmarks.
   'tools/': ['common/', 'schema/', 'api/', 'simulator/', 'infra/'],
   // The dashboard: it runs in the browser and imports no other folder.
@@ -47,6 +54,7 @@ const foldersIn = (path) =>
 const SHARED_ROOMS = [
   'api/features/shared/blocks/',
   'api/features/shared/columns/',
+  'api/features/shared/corrections/',
   'api/features/shared/files/',
   'api/features/shared/selection/',
 ];
@@ -108,6 +116,8 @@ const API = {
       [...CORE, ...SHARED_ROOMS, ...(OTHER_FEATURES[feature] ?? [])],
     ]),
   ),
+  // Finds names that two features use.
+  'api/feature-conflicts.ts': ['api/http/', 'api/feature.ts'],
   // Creates, starts and stops the features of a process.
   'api/running-features.ts': [
     'api/http/',
@@ -115,6 +125,7 @@ const API = {
     'api/history/',
     'api/ingest/',
     'api/observability/',
+    'api/background/',
     'api/feature.ts',
   ],
   // Retires a device in all rooms.
@@ -125,6 +136,7 @@ const API = {
     'api/store/',
     'api/http/',
     'api/feature.ts',
+    'api/feature-conflicts.ts',
     ...features.map((feature) => `api/features/${feature}/`),
   ],
   // A command of a feature is a process of its own, which runs with all features.
@@ -140,8 +152,8 @@ const API = {
       ],
     ]),
   ),
-  // The composition root.
-  'api/system.ts': [
+  // The composition root: creates the parts of a process.
+  'api/parts.ts': [
     'api/store/',
     'api/observability/',
     'api/access/',
@@ -152,9 +164,16 @@ const API = {
     'api/http/',
     'api/feature.ts',
     'api/features/index.ts',
-    'api/database.ts',
     'api/running-features.ts',
     'api/retire.ts',
+  ],
+  // Opens the database, then creates, starts and stops the parts.
+  'api/system.ts': [
+    'api/observability/',
+    'api/features/index.ts',
+    'api/database.ts',
+    'api/running-features.ts',
+    'api/parts.ts',
   ],
   // The command migrate. Commands of features are in the folders of the features.
   'api/commands/': ['api/store/'],

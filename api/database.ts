@@ -36,11 +36,16 @@ export async function openDatabase(
     openStamps,
     clock,
   });
-  const difference = deps.clockDifference ?? store.health.clockDifference;
-  const clockGuard = new ClockGuard({ clock, difference, logger, periods: deps.comparing });
-  store.stamps.trustClock(() => clockGuard.isTrusted);
-  exposeDatabase(metrics, { store, clockGuard });
-  return { store, clockGuard };
+  try {
+    const difference = deps.clockDifference ?? store.health.clockDifference;
+    const clockGuard = new ClockGuard({ clock, difference, logger, periods: deps.comparing });
+    store.stamps.trustClock(() => clockGuard.isTrusted);
+    exposeDatabase(metrics, { store, clockGuard });
+    return { store, clockGuard };
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
 }
 
 /** Prometheus reads the values of these gauges at each scrape. */

@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express';
 import type { Logger } from 'pino';
 import type { Flag } from '../common/flags.ts';
-import type { Periods } from '../common/periods.ts';
+import type { PeriodsOf } from '../common/periods.ts';
 import type { Config } from '../common/settings/config.ts';
 import type { SettingsGroup } from '../common/settings/group.ts';
 import type { Identity } from '../schema/ids.ts';
@@ -12,10 +12,10 @@ import type { OnPacked } from './history/packing/index.ts';
 import type { Contract } from './http/contract/openapi.ts';
 import type { Operation } from './http/contract/operation.ts';
 import { bindRoutes } from './http/index.ts';
-import type { Route, RouteContext } from './http/route.ts';
+import type { Route, RouteCore } from './http/route.ts';
 import type { BoundRoute } from './http/serve.ts';
 import type { Judge, Stream } from './http/stream/index.ts';
-import type { Corrections } from './ingest/corrections.ts';
+import type { OnCorrected } from './ingest/correction-log.ts';
 import type { Publish } from './ingest/index.ts';
 import type { FindAnnounced } from './ingest/outbox.ts';
 import type { Device } from './ingest/registry/cache.ts';
@@ -30,16 +30,15 @@ import type { ClockGuard } from './store/clock-guard.ts';
 import type { Store } from './store/index.ts';
 import type { OpenStamps } from './store/sending/stamps.ts';
 
-/** The parts of the process that a feature may use. */
-export interface FeatureContext extends RouteContext {
+/** The parts of the process that a feature may use. `context`: settings, clock, log and metrics. */
+export interface Core extends RouteCore {
   context: Context & {
     version: string;
-    periods: Periods;
+    /** returns the periods of the feature, in ms, with those that tests replace */
+    periodsOf: PeriodsOf;
     /** parts of the OpenAPI and AsyncAPI documents, of the core and of each feature */
     contracts: Contract[];
   };
-  /** replaces and removes stored samples */
-  corrections: Corrections;
   publishing: {
     live: Live;
     /** the live stream of this process */
@@ -80,6 +79,8 @@ export interface RunningFeature {
    * call. If the call fails, the hours are packed and reported again.
    */
   onPacked?: OnPacked | undefined;
+  /** Is called when all readers see a correction, and before it is acknowledged. It is repeated while the database is unavailable. */
+  onCorrected?: OnCorrected;
   /** Signs devices in at the embedded broker. One feature at most. */
   signIn?: SignInDevice;
   /** tokens that reach a part of the installation */
@@ -132,7 +133,7 @@ export interface Feature extends Contract {
   announced?: Record<string, (store: Store) => FindAnnounced>;
   /** further formats or parameters of routes of the core or of other features, by the ids of operations */
   formats?: Record<string, Formats<never>>;
-  create: (core: FeatureContext) => Promise<RunningFeature>;
+  create: (core: Core) => Promise<RunningFeature>;
 }
 
 /** The parts of features that ingest needs. */
@@ -168,15 +169,15 @@ export function defineFeature<D extends object = object>({
   create = () => ({}),
   ...feature
 }: Omit<Feature, 'routes' | 'formats' | 'create'> & {
-  routes?: Array<Route<FeatureContext & D>>;
-  formats?: Record<string, Formats<FeatureContext & D>>;
-  create?: (core: FeatureContext) => Created<D> | Promise<Created<D>>;
+  routes?: Array<Route<Core & D>>;
+  formats?: Record<string, Formats<Core & D>>;
+  create?: (core: Core) => Created<D> | Promise<Created<D>>;
 }): Feature {
   return {
     ...feature,
     async create(core) {
       const { deps: own, ...running } = await create(core);
-      const deps = { ...core, ...own } as FeatureContext & D;
+      const deps = { ...core, ...own } as Core & D;
       return {
         ...running,
         routes: bindRoutes(feature.routes ?? [], deps),

@@ -30,6 +30,7 @@ const LINE: CommandLine<typeof FLAGS> = {
     'API_TOKEN',
     'READ_TOKENS',
     'INGEST_TOKENS',
+    'CORRECT_TOKENS',
   ],
 };
 

@@ -15,7 +15,7 @@ export function createRetire({
 }) {
   return async (device: Identity): Promise<boolean> => {
     const before = await ingest.find(device);
-    // A feature revokes the credentials of the device first. In the other order, a connected device could register again.
+    // A feature closes the account of the device first. In the other order, a connected device could register again.
     const wasKnown = await features.retiring(device);
     const isRetired = await ingest.retire(device);
     if ((wasKnown || isRetired) && before) live.remove(before);

@@ -1,36 +1,8 @@
-import type { Logger } from 'pino';
-import { PERIODS_MS, type Periods } from '../common/periods.ts';
-import type { Config } from '../common/settings/config.ts';
-import type { Rate } from './access/http/rate-limits.ts';
-import { Accounts } from './access/index.ts';
-import { createTls } from './access/tls/index.ts';
 import { openDatabase } from './database.ts';
-import { announcedKinds, CONTRACTS, externalBrokerOf, FEATURES, ingestSlots } from './features/index.ts';
-import { createPacking } from './history/packing/index.ts';
-import { createFindNewest, createReading } from './history/reading/index.ts';
-import { createGuards, createHttp, createStream } from './http/index.ts';
-import { createIngest, IngestEvents } from './ingest/index.ts';
-import { createLive, InstallationStats } from './live/index.ts';
-import { createMessageSource } from './mqtt/index.ts';
-import { createContext, ProcessReports, processName } from './observability/index.ts';
-import { createRetire } from './retire.ts';
+import { ingestSlots } from './features/index.ts';
+import { createContext } from './observability/index.ts';
+import { createParts, type SystemOptions } from './parts.ts';
 import { RunningFeatures } from './running-features.ts';
-import type { connectStore } from './store/index.ts';
-
-export interface SystemOptions {
-  config: Config;
-  version: string;
-  logger: Logger;
-  onFatal: (error: Error) => void;
-  clock?: () => number;
-  periods?: Periods;
-  wrongTokens?: Rate;
-  /** Benchmarks replace this option and the next. */
-  openStore?: typeof connectStore;
-  openSource?: typeof createMessageSource;
-  /** difference between `clock` and the clock of the database, in ms; only for tests that set `clock` */
-  clockDifference?: () => Promise<number>;
-}
 
 /**
  * A process with the ROLE `http` has no broker, and ingests the measurements that clients post to it. A process with the ROLE `ingest`
@@ -38,91 +10,21 @@ export interface SystemOptions {
  * @throws {MillraceError} with the reason if the process cannot start
  */
 export async function startSystem(options: SystemOptions) {
-  const { config, version, onFatal, periods = PERIODS_MS, wrongTokens, clockDifference } = options;
-  const { openStore, openSource = createMessageSource } = options;
+  const { openStore, clockDifference } = options;
   const context = createContext(options);
-  const { clock, logger } = context;
-  const externalBroker = externalBrokerOf(config);
-  const [receives, serves] = [config.role !== 'http', config.role !== 'ingest'];
-  const tls = createTls(context, { everyMs: periods.certificates });
-  const slots = ingestSlots(config);
-  const { store, clockGuard } = await openDatabase(context, { openStore, clockDifference, ...slots });
-  const events = new IngestEvents();
-  const ingest = createIngest(context, { store, clockGuard, ...slots, ...events.callbacks });
-  const { handleMessage, processStats, progress } = ingest;
-  const accounts = new Accounts(config.mqtt);
-  const source = receives
-    ? openSource(context, {
-        tls: tls.mqtt,
-        handleMessage,
-        ingest,
-        accounts,
-        periods,
-        onFatal,
-        ...externalBroker,
-      })
-    : null;
-  if (source) events.on('command', source.send);
-  const packing = receives ? createPacking(context, { store, clockGuard, pauseMs: periods.pack }) : null;
-  const live = createLive(context, { source, keepAliveMs: periods.keepAlive, ...externalBroker });
-  events.on('committed', live.publishChanges).on('state', live.publishState);
-  const features = new RunningFeatures();
-  const reports = new ProcessReports(context, {
-    store,
-    clockGuard,
-    source,
-    notes: serves ? live.checks : {},
-    progress,
-    read: () => ({ ...processStats.read(), measurements: processStats.measurements, ...features.beat() }),
-    version,
-    everyMs: periods.heartbeat,
-    clockDifference,
-  });
-  const { readiness, unwatchedTime } = reports;
-  const stats = new InstallationStats({ processStats, processHealth: reports.health, live, serves, clock });
-  const guards = await createGuards(context, wrongTokens);
-  const stream = createStream({ ...context, ...guards, store, live, stats, resyncMs: periods.heal });
-  processStats.countReaders(stream.readers);
-  const publishing = { live, stream, announced: announcedKinds(store) };
-  const health = { clockGuard, readiness, unwatchedTime, watches: reports.watches };
-  const reading = createReading(store);
-  const corrections = ingest.corrections(createFindNewest(reading, context));
-  const running = { ...context, version, periods, contracts: CONTRACTS };
-  const core = { context: running, store, reading, ingest, corrections, publishing, health, http: guards };
-  const retire = createRetire({ ingest, live, features });
-  await features.create(FEATURES, core).catch(async (error) => {
-    await store.close();
+  const slots = ingestSlots(options.config);
+  const database = await openDatabase(context, { openStore, clockDifference, ...slots });
+  const features = new RunningFeatures(context);
+  const parts = await createParts(options, { context, slots, features, ...database }).catch(async (error) => {
+    await Promise.allSettled([features.stop(), database.store.close()]);
     throw error;
   });
-  features.listen({ events, stream, accounts, access: guards.access, packing });
-  const mqttPort = () => source?.mqttPort ?? 0;
-  const served = { features, retire, stats, stream, unwatchedTime, mqttPort };
-  const http = createHttp(core, { ...served, contracts: CONTRACTS, tls: tls.http });
-
-  /** No new message is accepted, unsettled messages are settled, and HTTP clients get their answers. */
-  async function stop() {
-    // A part that cannot stop must not keep the others from stopping.
-    const stopped = await Promise.allSettled([source?.stop(), packing?.stop(), http.stop()]);
-    stopped.push(...(await features.stop()));
-    ingest.abort();
-    stats.stop();
-    stopped.push(...(await Promise.allSettled([live.stop(), reports.stop()])));
-    await store.close();
-    for (const part of stopped) if (part.status === 'rejected') throw part.reason;
-  }
-
   try {
-    for (const part of [ingest, live, features, source, packing, http]) await part?.start();
-    const clientId = processName(config, http.port);
-    await reports.health.start();
-    // Before the first heartbeat, which waits for the database.
-    stats.start(clientId);
-    await reports.start(clientId);
+    return await parts.start();
   } catch (error) {
-    await stop().catch((reason) =>
-      logger.warn({ reason: String(reason) }, 'the process did not stop cleanly'),
-    );
+    await parts
+      .stop()
+      .catch((reason) => context.logger.warn({ reason: String(reason) }, 'the process did not stop cleanly'));
     throw error;
   }
-  return { stop, httpPort: http.port, mqttPort: mqttPort(), measurements: () => processStats.measurements };
 }

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { embeddedBrokerUrl } from './addresses.ts';
+import { addresses } from './addresses.ts';
 import type { Config } from './settings/config.ts';
 import { readEnvFile, readSetting, readSettings, SCHEMA } from './settings/index.ts';
 
@@ -17,26 +17,31 @@ type DevAddresses = ProcessIdentity & { settings: Record<string, string> };
 
 /** A command takes these settings from the file, by what it connects to. */
 const SETTINGS_OF_FILE = {
-  database: ['CQL_LOCAL_PORT', 'CQL_KEYSPACE', 'STREAM_KAFKA'],
+  database: ['CQL_LOCAL_PORT', 'CQL_KEYSPACE'],
   broker: ['MQTT_PORT'],
+  api: ['HTTP_PORT'],
 };
 /** If one of these settings is given, the command works on another installation and ignores the file. */
 const SETTINGS_OF_OTHER_INSTALLATION = {
   database: ['CQL_CONTACT_POINTS', 'CQL_LOCAL_PORT'],
   broker: ['MQTT_URL'],
+  api: ['API_URL'],
 };
 
 /**
  * Names only servers that `npm run dev` has started itself: no cluster, and no external broker.
  * @param config has the ports that are in use
- * @param kafka address of Kafka, if `npm run dev` has started it
+ * @param further settings with the addresses of further servers, which features use
  */
-export function writeDevAddresses({ dataDir, cql, mqtt, http }: Config, kafka: string | null = null) {
+export function writeDevAddresses(
+  { dataDir, cql, mqtt, http }: Config,
+  further: Record<string, string> = {},
+) {
   const settings = {
     HTTP_PORT: String(http.port),
     ...(mqtt.url ? {} : { MQTT_PORT: String(mqtt.port) }),
     ...(cql.contactPoints ? {} : { CQL_LOCAL_PORT: String(cql.localPort), CQL_KEYSPACE: cql.keyspace }),
-    ...(kafka && { STREAM_KAFKA: kafka }),
+    ...further,
   };
   const text = JSON.stringify({ pid: process.pid, start: startOf(process.pid), settings });
   const path = join(dataDir, FILE);
@@ -59,6 +64,7 @@ export function findDevAddresses(dataDir: string): DevAddresses | null {
 /**
  * A setting that is neither in the environment nor in `.env` comes from a `npm run dev` that runs on this machine with the same `DATA_DIR`.
  * @param target what the command connects to
+ * @param options `further`: names of further settings that the command takes from the file
  * @throws `bad_settings`
  */
 export function readCommandSettings(
@@ -67,27 +73,29 @@ export function readCommandSettings(
     environment = process.env,
     envFile = '.env',
     print = console.error,
+    further = [],
   }: {
     environment?: NodeJS.ProcessEnv;
     envFile?: string;
     /** prints a line when the command uses the installation of `npm run dev` */
     print?: (text: string) => void;
+    further?: string[];
   } = {},
 ): Config {
   const given = { ...readEnvFile(envFile), ...environment };
   const isElsewhere = SETTINGS_OF_OTHER_INSTALLATION[target].some((name) => given[name]);
   const found = isElsewhere ? null : findDevAddresses(readSetting('DATA_DIR', environment, { envFile }));
   const taken = Object.entries(found?.settings ?? {}).filter(
-    ([name]) => SETTINGS_OF_FILE[target].includes(name) && !given[name],
+    ([name]) => [...SETTINGS_OF_FILE[target], ...further].includes(name) && !given[name],
   );
   const config = readSettings({ ...environment, ...Object.fromEntries(taken) }, { envFile });
   if (found && taken.length > 0) {
-    const { cql, mqtt } = config;
-    const address =
-      target === 'broker'
-        ? embeddedBrokerUrl(mqtt)
-        : `CQL 127.0.0.1:${cql.localPort}, keyspace ${cql.keyspace}`;
-    print(`Using the installation of npm run dev (process ${found.pid}): ${address}`);
+    const { cql } = config;
+    const { broker, dashboard: api } = addresses(config);
+    const database = `CQL 127.0.0.1:${cql.localPort}, keyspace ${cql.keyspace}`;
+    print(
+      `Using the installation of npm run dev (process ${found.pid}): ${{ database, broker, api }[target]}`,
+    );
   }
   return config;
 }
@@ -96,13 +104,12 @@ function readFile(dataDir: string): DevAddresses | null {
   try {
     const { pid, start, settings } = JSON.parse(readFileSync(join(dataDir, FILE), 'utf8'));
     if (!Number.isInteger(pid) || pid < 1 || typeof start !== 'string' || start === '') return null;
-    const names = new Set(Object.values(SETTINGS_OF_FILE).flat());
-    const known = Object.entries(settings).filter(([name]) => names.has(name));
+    const found = Object.entries(settings);
     // The schema throws when a value is not valid. Then the file counts as damaged. A feature checks its own settings.
-    for (const [name, value] of known)
+    for (const [name, value] of found)
       if (Object.hasOwn(SCHEMA.shape, name))
         SCHEMA.shape[name as keyof typeof SCHEMA.shape].parse(String(value));
-    return { pid, start, settings: Object.fromEntries(known.map(([name, value]) => [name, String(value)])) };
+    return { pid, start, settings: Object.fromEntries(found.map(([name, value]) => [name, String(value)])) };
   } catch {
     return null; // There is no file, or it is damaged. The command uses the defaults.
   }

@@ -130,14 +130,14 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
-/** Why Millrace did not store a measurement, a sensor of a Sparkplug birth, or a whole message. */
+/** Why Millrace did not store a measurement, a sensor of a birth, or a whole message. */
 export interface Refusal {
   /** counted from 0; -1 stands for the message as a whole */
   index: number;
   code: ErrorCode;
   /**
    * JSON path of the field that breaks the rule, such as `sensors[3].unit`; empty for the message as a whole.
-   * For CBOR and Sparkplug the path has the field names of their specifications
+   * For a binary format the path has the field names of its specification
    */
   path?: string;
   /** the rule for valid values. Dead letters of older versions have neither path nor rule */

@@ -42,12 +42,6 @@ export const DEAD_LETTER_DAYS = 14;
 
 export const DEAD_LETTER_SHARDS = 16;
 
-/**
- * The metric definitions of a Sparkplug birth have the retention of history. A birth writes them again only after this fraction of the
- * retention. So a node with rare births stays known, and a node with a birth every minute does not fill its partition.
- */
-export const BIRTH_REPEAT_SHARE = 1 / 4;
-
 /** Retention of the rows that request another packing of a day. */
 export const LATE_DAY_DAYS = 14;
 

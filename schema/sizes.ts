@@ -10,6 +10,9 @@ const YEAR_HOURS = 366 * DAY_HOURS;
 /** Without the blob and before compression: measured with Cassandra 5.0 and names of 10 to 15 characters, rounded up. */
 const ROW_BYTES = { history: 35, historyStat: 80, sensor: 115, latest: 10, device: 80, index: 47 };
 
+/** Of a change in the log of the tree, and of a day of roll-ups of a type. Measured as the rows. */
+const ASSET_BYTES = { change: 200, day: 2200 };
+
 /** Size for one sensor, on disk, measured with Cassandra 5.0. */
 export const LATEST_ENTRY_BYTES = 60;
 
@@ -83,6 +86,31 @@ export function tablesOf(
     indexes: size(3 * sensors, ROW_BYTES.index, 3 * groups),
   };
 }
+
+/** What a tree of assets needs: its log, with the place of each device, and the roll-ups of each type of sensors. */
+export function assetTablesOf(
+  { sensors, sensorsPerDevice, historyDays }: Pick<Fleet, 'sensors' | 'sensorsPerDevice' | 'historyDays'>,
+  { assets, types }: { assets: number; types: number },
+): Record<'asset_change' | 'asset_stat', TableSize> {
+  const changes = assets === 0 ? 0 : assets + sensors / sensorsPerDevice;
+  const days = assets * types * historyDays;
+  return {
+    // Changes come in edits of up to 500, and a partition has 256 edits.
+    asset_change: {
+      rows: changes / CHANGES_PER_EDIT,
+      bytes: changes * ASSET_BYTES.change,
+      partitions: changes / CHANGES_PER_EDIT / EDITS_PER_PARTITION,
+    },
+    asset_stat: {
+      rows: days,
+      bytes: days * ASSET_BYTES.day,
+      partitions: assets * types * calendarYearsOf(historyDays),
+    },
+  };
+}
+
+const CHANGES_PER_EDIT = 500;
+const EDITS_PER_PARTITION = 256;
 
 const latestBytes = (devices: number, sensors: number) =>
   devices * ROW_BYTES.latest + sensors * LATEST_ENTRY_BYTES;

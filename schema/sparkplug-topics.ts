@@ -1,4 +1,4 @@
-const NAMESPACE = 'spBv1.0/';
+export const NAMESPACE = 'spBv1.0/';
 
 /** Host applications publish their state below this prefix. */
 export const STATES = `${NAMESPACE}STATE/`;

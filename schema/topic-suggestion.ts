@@ -9,9 +9,6 @@ const ANY = '+';
 /** Unlikely as names of devices. In place of a name, they count as misplaced. */
 const RESERVED = new Set([...OWN_TOPICS.split('/'), ...KINDS]);
 
-/** A suggestion never adds a Sparkplug type that is missing in the topic. */
-const EDGE_TYPE = /^[ND](?:BIRTH|DATA|DEATH)$/;
-
 const LEVEL_COST = 2;
 const EMPTY_LEVEL_COST = 1;
 const OTHER_KIND_COST = 3;
@@ -26,9 +23,11 @@ type Change = { cost: number; levels: string[] };
 export function suggestTopic(topic: string, contract: FurtherTopics): string | null {
   const levels = topic.split('/', MAX_LEVELS + 1);
   if (topic.length > MAX_CHARACTERS || levels.length > MAX_LEVELS || contract.parse(topic)) return null;
+  const { isChosen = () => false } = contract;
   let best: Change | null = null;
   for (const filter of contract.filters) {
-    best = nearestChange(levels, filter.split('/'), best === null ? MAX_COST : best.cost - 1, false) ?? best;
+    const budget: number = best === null ? MAX_COST : best.cost - 1;
+    best = nearestChange(levels, filter.split('/'), budget, { isAnchored: false, isChosen }) ?? best;
   }
   if (best === null) return null;
   const suggested = best.levels.join('/');
@@ -36,12 +35,18 @@ export function suggestTopic(topic: string, contract: FurtherTopics): string | n
   return device !== undefined && identifyDevice(device) ? suggested : null;
 }
 
-/** @param budget also limits the recursion @param isAnchored an earlier level resembles its word @returns null: above the budget */
+/** `isAnchored`: an earlier level resembles its word; `isChosen`: of the contract */
+interface Search {
+  isAnchored: boolean;
+  isChosen: (level: string) => boolean;
+}
+
+/** @param budget also limits the recursion @returns null: above the budget */
 function nearestChange(
   levels: string[],
   pattern: string[],
   budget: number,
-  isAnchored: boolean,
+  { isAnchored, isChosen }: Search,
 ): Change | null {
   if (budget < 0) return null;
   const [level, ...levelsAfter] = levels;
@@ -56,13 +61,16 @@ function nearestChange(
     anchors: boolean = isAnchored,
   ) => {
     const limit = best === null ? budget : best.cost - 1;
-    const rest = nearestChange(restOfLevels, restOfPattern, limit - cost, anchors);
+    const rest = nearestChange(restOfLevels, restOfPattern, limit - cost, {
+      isAnchored: anchors,
+      isChosen,
+    });
     if (rest) best = { cost: cost + rest.cost, levels: [...kept, ...rest.levels] };
   };
   if (level !== undefined) {
     consider(level === '' ? EMPTY_LEVEL_COST : LEVEL_COST, [], levelsAfter, pattern);
   }
-  if (wanted !== undefined && wanted !== ANY && !EDGE_TYPE.test(wanted)) {
+  if (wanted !== undefined && wanted !== ANY && !isChosen(wanted)) {
     consider(LEVEL_COST, [wanted], levels, patternAfter);
   }
   if (level !== undefined && wanted !== undefined) {

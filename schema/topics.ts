@@ -32,11 +32,17 @@ export function parseTopic(topic: string): OwnTopic | null {
 export interface FurtherTopics {
   parse: (topic: string) => Topic | null;
   filters: string[];
+  /** Topics that begin with one of them have no other reader. */
+  prefixes: string[];
+  /** a level that only the sender can choose, so no suggestion for a misspelled topic adds it */
+  isChosen?: (level: string) => boolean;
 }
 
 /** The topics of the core and of `further`. */
 export function topicContract(further: FurtherTopics[]): FurtherTopics {
   return {
+    prefixes: ['iot/', '$', ...further.flatMap(({ prefixes }) => prefixes)],
+    isChosen: (level) => further.some(({ isChosen }) => isChosen?.(level)),
     filters: [...KINDS.map((kind) => `${OWN_TOPICS}+/${kind}`), ...further.flatMap(({ filters }) => filters)],
     parse: further.reduce<FurtherTopics['parse']>(
       (before, { parse }) =>

@@ -71,6 +71,8 @@ export interface Slots {
   stepsAccount: object;
   /** button below the chart of a sensor; names or ids */
   sensorButton: { device: string; sensor: string };
+  /** fields above the wall that choose places, also without fields in a full window; `isLarge`: a tile stands for many sensors */
+  wallPlaces: { isLarge: boolean; isFull: boolean };
   /** marks on cells of the wall; `arranged` is another value whenever cells have moved */
   wallMarks: { picture: WallPicture | null; arranged: unknown };
   /** what the marks on the wall mean */

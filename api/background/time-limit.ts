@@ -6,6 +6,5 @@ export async function withTimeLimit(work: Promise<unknown>, withinMs: number = S
   const tooLong = new Promise((resolve) => {
     limit = setTimeout(resolve, withinMs);
   });
-  await Promise.race([work, tooLong]);
-  clearTimeout(limit);
+  await Promise.race([work, tooLong]).finally(() => clearTimeout(limit));
 }

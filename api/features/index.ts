@@ -4,6 +4,7 @@ import type { SettingsGroup } from '../../common/settings/group.ts';
 import { SETTINGS, type Setting } from '../../common/settings/schema.ts';
 import { topicContract } from '../../schema/topics.ts';
 import type { AnnouncedKinds, Feature } from '../feature.ts';
+import { checkConflicts } from '../feature-conflicts.ts';
 import type { Contract } from '../http/contract/openapi.ts';
 import { CORE_CONTRACT } from '../http/index.ts';
 import type { Route } from '../http/route.ts';
@@ -58,6 +59,8 @@ export const FEATURES: Feature[] = [
   searchFeature,
   sparkplugFeature,
 ];
+
+checkConflicts(FEATURES);
 
 /** Adds what features bring to the routes of others. */
 const extended = (routes: Route[] = []): Route[] =>

@@ -2,7 +2,7 @@ import type { RequestHandler } from 'express';
 import express from 'express';
 import { compressAnswers } from './compression.ts';
 import { mqttItem } from './items.ts';
-import type { RouteContext } from './route.ts';
+import type { RouteCore } from './route.ts';
 import { API_ROUTES, type CoreParts } from './routes/index.ts';
 import { addressOf, type BoundRoute, bindRoutes, serve } from './serve.ts';
 
@@ -10,7 +10,7 @@ const API = '/api/v1';
 
 /** The routes of the core and of `features`, without those of the state of this process. `mqttPort`: port of the embedded broker. */
 export function createApi(
-  core: RouteContext,
+  core: RouteCore,
   {
     features,
     mqttPort,

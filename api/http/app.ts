@@ -67,12 +67,19 @@ export function createApp({
       compressAnswers(),
     );
     serve(app, bindRoutes(service.documentRoutes, { openApi }), access);
-    app.use(createManual(), createDashboard());
+    app.use(createManual({ documents: documentsOf(contracts) }), createDashboard());
   }
   app.use(unknown);
   app.use(problemHandler(logger));
   return app;
 }
+
+/** Paths of the documents of the interfaces, such as `/openapi.json`. */
+const documentsOf = (contracts: Contract[]): string[] =>
+  contracts
+    .flatMap(({ routes = [] }) => routes)
+    .map(({ path }) => path)
+    .filter((path) => /^\/\w+\.json$/.test(path));
 
 /** `uri-host [":" port]` (RFC 9110, 7.2): a name or an IPv4 address, which may be empty, or an IPv6 address in brackets. */
 const HOST = /^(?:\[[\da-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?$/i;

@@ -2,7 +2,7 @@ import { forEachConcurrently } from '../../common/concurrency.ts';
 import { groupOf, uuidBytes } from '../../schema/ids.ts';
 import type { LatestRow } from '../store/devices/latest-rows.ts';
 import { cutRange } from './parameters.ts';
-import type { RouteContext } from './route.ts';
+import type { RouteCore } from './route.ts';
 
 const AT_ONCE = 16;
 
@@ -12,7 +12,7 @@ const AT_ONCE = 16;
  * @throws the reason with which `signal` was aborted
  */
 export async function rowsAsOf(
-  deps: RouteContext,
+  deps: RouteCore,
   rows: LatestRow[],
   instant: number,
   signal?: AbortSignal,

@@ -4,19 +4,24 @@ import type { Readiness } from '../observability/readiness.ts';
 import { createApi } from './api.ts';
 import { createApp } from './app.ts';
 import type { Contract } from './contract/openapi.ts';
-import type { RouteContext } from './route.ts';
+import type { RouteCore } from './route.ts';
 import { createHttpServer } from './server.ts';
 
 /** Creates the server of a process. A process with the role `ingest` serves only health and metrics. */
 export function createHttp(
-  core: RouteContext & { context: { version: string; periods: Periods }; health: { readiness: Readiness } },
+  core: RouteCore & { context: { version: string }; health: { readiness: Readiness } },
   {
     contracts,
     tls,
+    periods,
     ...deps
-  }: Parameters<typeof createApi>[1] & { contracts: Contract[]; tls: OwnCertificate | null },
+  }: Parameters<typeof createApi>[1] & {
+    contracts: Contract[];
+    tls: OwnCertificate | null;
+    periods: Pick<Periods, 'request' | 'stall'>;
+  },
 ) {
-  const { config, version, logger, metrics, periods } = core.context;
+  const { config, version, logger, metrics } = core.context;
   const { access } = core.http;
   const { readiness } = core.health;
   const { host, port } = config.http;

@@ -7,7 +7,7 @@ export { binaryMessage, type Channel, jsonMessage, NAMED } from './contract/chan
 export { componentSchemas, mergeOf, openApiDocument } from './contract/openapi.ts';
 export { json, PAGED, REFUSAL_CODES } from './contract/operation.ts';
 export { BirthSensor, PAYLOADS, words } from './contract/payloads.ts';
-export { AnnotationText, SCHEMAS } from './contract/schemas/index.ts';
+export { LineText, SCHEMAS } from './contract/schemas/index.ts';
 export { Accepted, Refusal } from './contract/schemas/ingest.ts';
 export { LatestItem } from './contract/schemas/latest.ts';
 export { Id, Name, name, pageOf, Time, time, value } from './contract/schemas/shared.ts';
@@ -39,7 +39,7 @@ export { answerResult } from './problems.ts';
 export { DEVICES_QUERY, devicePages, findMeasured, findSensor, noSuchDevice } from './routes/devices.ts';
 export { CORE_CONTRACT } from './routes/index.ts';
 export { LATEST_QUERY, latestPages } from './routes/latest.ts';
-export { MEASUREMENTS_QUERY, SERIES_QUERY, seriesReader } from './routes/measurements.ts';
+export { MEASUREMENTS_QUERY, replaceSubmission, SERIES_QUERY, seriesReader } from './routes/measurements.ts';
 export { bindRoutes } from './serve.ts';
 export { createStream } from './stream/index.ts';
 export { keyOf } from './stream/latest-cache.ts';

@@ -23,10 +23,13 @@ export function createManual({
   dir = MANUAL_DIR,
   dashboardDir = DASHBOARD_DIR,
   clock = Date.now,
+  documents = [],
 }: {
   dir?: string;
   dashboardDir?: string;
   clock?: () => number;
+  /** paths of the documents of the interfaces */
+  documents?: string[];
 } = {}): express.Router {
   const router = express.Router();
   const policy = new PagePolicy(join(dir, 'index.html'), () => pagesIn(dir));
@@ -63,7 +66,7 @@ export function createManual({
         .type('html')
         .send(buildingPage(style, Math.round((clock() - beganAt) / 1000)));
     else if (existsSync(page)) res.status(404).sendFile(page);
-    else res.status(404).type('html').send(notBuiltPage(style));
+    else res.status(404).type('html').send(notBuiltPage(style, documents));
   });
   return router;
 }
@@ -94,11 +97,11 @@ const buildingPage = (style: string, seconds: number) =>
     '<p>This takes ten seconds to a few minutes. The page appears by itself.</p>',
   ]);
 
-const notBuiltPage = (style: string) =>
+const notBuiltPage = (style: string, documents: string[]) =>
   noticePage(style, [
     '<h1>The manual is not built</h1>',
     '<p>Run <code>npm run docs:build</code>, then reload this page.</p>',
-    '<p>The interfaces: <a href="/openapi.json">/openapi.json</a>, <a href="/asyncapi.json">/asyncapi.json</a>.</p>',
+    `<p>The interfaces: ${documents.map((path) => `<a href="${path}">${path}</a>`).join(', ')}.</p>`,
   ]);
 
 const noticePage = (head: string, lines: string[]) => `<!doctype html>

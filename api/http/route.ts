@@ -1,6 +1,7 @@
 import type { RequestHandler } from 'express';
 import type { Access } from '../access/http/index.ts';
 import type { Reading } from '../history/reading/index.ts';
+import type { Corrections } from '../ingest/corrections.ts';
 import type { Ingest } from '../ingest/index.ts';
 import type { Context } from '../observability/index.ts';
 import type { Store } from '../store/index.ts';
@@ -26,12 +27,14 @@ export interface Route<D = never> {
   handler: (deps: D) => RequestHandler;
 }
 
-/** The parts of the process that every handler gets. A handler of a feature gets the parts of its feature as well. */
-export interface RouteContext {
+/** The parts of the core that every handler gets. A handler of a feature gets all of the core, and the parts of its feature. */
+export interface RouteCore {
   context: Context;
   store: Store;
   reading: Reading;
   ingest: Ingest;
+  /** replaces and removes stored samples */
+  corrections: Corrections;
   /** what checks requests */
   http: { access: Access; cursors: Cursors; limits: Limits };
 }

@@ -3,13 +3,13 @@ import { MillraceError } from '../../common/errors.ts';
 import type { Identity } from '../../schema/ids.ts';
 import type { Series } from '../../schema/packed/series.ts';
 import { bucketOf, HOUR_MS } from '../../schema/rules.ts';
-import type { CorrectionStore } from '../store/corrections.ts';
 import type { SensorKey } from '../store/history/keys.ts';
 import type { CorrectedLatest, LatestEntry } from '../store/latest/corrected.ts';
 import type { Retry } from '../store/sending/retry.ts';
+import type { Act, CorrectionLog } from './correction-log.ts';
 import type { MessageBatch } from './decode/message-batch.ts';
 import type { Publish } from './index.ts';
-import type { Device, Sensor } from './registry/cache.ts';
+import { type Device, type Sensor, sensorOf } from './registry/cache.ts';
 import type { Registry } from './registry/index.ts';
 import { resolveReplacement } from './replacement.ts';
 import type { RevisedHour, RevisionWriter } from './revisions.ts';
@@ -19,17 +19,13 @@ type Newest = { ts: number; value: number };
 /** The newest effective sample of a sensor. null: it has none. */
 export type FindNewest = (sensor: SensorKey & { group: number }) => Promise<Newest | null>;
 
-/** What a correction changes of one sensor. */
+/** What a correction changes of one sensor, which may be registered no longer. */
 export interface Change {
-  sensor: Sensor;
+  sensor: Pick<Sensor, 'id' | 'bytes'>;
   hours: RevisedHour[];
 }
 
-/** Who corrects, and why. */
-export interface Act {
-  by: string;
-  reason: string | null;
-}
+type LatestChange = { sensor: Sensor; hours: RevisedHour[] };
 
 /** Each may read many hours to find its newest sample. */
 const SENSORS_AT_ONCE = 8;
@@ -40,11 +36,12 @@ const MAX_ROUNDS = 20;
 /** Corrections of stored samples: the rows of history, then `latest`, then the live stream. */
 export class Corrections {
   #deps;
+  readonly log;
 
   constructor(deps: {
     revisions: RevisionWriter;
     latest: CorrectedLatest;
-    log: CorrectionStore;
+    log: CorrectionLog;
     registry: Registry;
     findNewest: FindNewest;
     retry: Pick<Retry, 'run'>;
@@ -52,11 +49,7 @@ export class Corrections {
     onReplaced: (samples: number) => void;
   }) {
     this.#deps = deps;
-  }
-
-  /** Epoch µs. Of two corrections of an instant, the greater revision wins. */
-  nextRevision(): Promise<number> {
-    return this.#deps.revisions.next();
+    this.log = deps.log;
   }
 
   /**
@@ -69,46 +62,68 @@ export class Corrections {
     if (series.length > 0) await this.replace(device, series, act);
   }
 
-  /** Gives the instants of each series (one for each sensor) these values. The log lists it first, so also one that ends early. @throws `unavailable` while the process ends */
-  async replace(device: Device, series: Array<{ sensor: Sensor; samples: Series }>, { by, reason }: Act) {
-    const revision = await this.nextRevision();
+  /** Gives the instants of each series (one for each sensor) these values. @throws `unavailable` while the process ends */
+  async replace(device: Device, series: Array<{ sensor: Sensor; samples: Series }>, act: Act) {
     const firsts = series.map(({ samples: { times } }) => Number(times[0]));
     const lasts = series.map(({ samples: { times } }) => Number(times[times.length - 1]));
     const samples = series.reduce((sum, { samples: { times } }) => sum + times.length, 0);
     const sensors = series.map(({ sensor }) => sensor.id);
     const range = { from: Math.min(...firsts), to: Math.max(...lasts) + 1 };
-    const entry = { revision, kind: 'replace' as const, sensors, ...range, samples, by, reason };
-    await this.#deps.retry.run(() => this.#deps.log.add(device.bytes, entry));
+    const correction = await this.log.list(device, { kind: 'replace', sensors, ...range, samples, ...act });
     await this.write(
       device,
-      revision,
+      correction.revision,
       series.map((one) => ({ sensor: one.sensor, hours: hoursOf(one.samples) })),
     );
+    await this.log.finish(device, correction);
     this.#deps.onReplaced(samples);
   }
 
-  /** Settles when every reader of the database sees the correction. @throws `unavailable` while the process ends */
-  async write(device: Device, revision: number, changes: Change[]) {
+  /**
+   * Shows samples that arrived after a newer one was removed. `latest` ignores them, because their write timestamps are older than that of
+   * the removal.
+   */
+  async showLate(device: Device, series: Array<{ known: Sensor } & Series>) {
+    const changes = series.map(({ known, times, values }) => ({
+      sensor: known,
+      hours: hoursOf({ times, values }),
+    }));
+    const changed = await this.#correctLatest(device, changes);
+    if (changed.length > 0) this.#deps.publish(device, changed, []);
+  }
+
+  /**
+   * Settles when every reader of the database sees the correction. `check`: runs before each attempt to write rows, and may throw
+   * @throws `unavailable` while the process ends
+   */
+  async write(device: Device, revision: number, changes: Change[], check?: () => Promise<void>) {
     const { revisions, publish } = this.#deps;
     const filled = changes.filter(({ hours }) => hours.length > 0);
     await revisions.write(
       device,
       revision,
       filled.map(({ sensor, hours }) => ({ sensor: sensor.bytes, hours })),
+      check,
     );
-    const changed = await this.#correctLatest(device, filled);
+    const changed = await this.#correctLatest(
+      device,
+      filled.flatMap(({ sensor: { id }, hours }) => {
+        const sensor = sensorOf(device, id);
+        return sensor ? { sensor, hours } : [];
+      }),
+    );
     if (changed.length > 0) publish(device, changed, []);
   }
 
   /** @returns the sensors that show another sample now */
-  async #correctLatest(device: Device, changes: Change[]): Promise<Sensor[]> {
+  async #correctLatest(device: Device, changes: LatestChange[]): Promise<Sensor[]> {
     const changed: Set<Sensor> = new Set();
     let open = changes;
     for (let round = 0; open.length > 0; round++) {
       if (round === MAX_ROUNDS)
         throw new MillraceError('busy', 'Others correct the same sensors. Try again.');
       const entries = await this.#deps.retry.run(() => this.#deps.latest.read(device));
-      const next: Change[] = [];
+      const next: LatestChange[] = [];
       await forEachConcurrently(SENSORS_AT_ONCE, open, async (change) => {
         const entry = entries.get(change.sensor.id) ?? NOTHING;
         if (await this.#isCorrected(device, change, entry)) return;
@@ -118,17 +133,18 @@ export class Corrections {
       // Each entry that was written is read and compared again, because another process may have written it as well.
       open = next;
     }
-    return [...changed].filter(({ ts }) => ts !== null);
+    return [...changed];
   }
 
   /** False: `entry` was not what it should be, and was written. */
-  async #isCorrected(device: Device, { sensor, hours }: Change, entry: LatestEntry): Promise<boolean> {
+  async #isCorrected(device: Device, { sensor, hours }: LatestChange, entry: LatestEntry): Promise<boolean> {
     if (!concerns(hours, entry.newest)) return true;
     const { retry, latest, findNewest } = this.#deps;
     const { bytes, group } = device;
     const newest = await retry.run(() => findNewest({ device: bytes, sensor: sensor.bytes, group }));
     const isSame = newest === null ? entry.newest === null : isEqual(newest, entry.newest);
     noteNewest(sensor, hours, newest, entry.newest);
+    device.isCorrected = true;
     if (isSame) return true;
     await retry.run(() => latest.write(device, sensor.bytes, entry, newest));
     return false;

@@ -68,8 +68,9 @@ export function createDeadLetterBox(deps: {
         contentType,
         payload,
         receivedAt,
+        replaces,
         onRefused,
-      }: Pick<Message, 'topic' | 'contentType' | 'payload' | 'receivedAt' | 'onRefused'>,
+      }: Pick<Message, 'topic' | 'contentType' | 'payload' | 'receivedAt' | 'replaces' | 'onRefused'>,
       device: string,
       refused: Refusals,
     ): Promise<void> {
@@ -90,7 +91,7 @@ export function createDeadLetterBox(deps: {
         device: isWhole || account ? device : undefined,
         topic,
         codes,
-        content: isWhole ? { contentType, payload, refused } : null,
+        content: isWhole ? { contentType, payload, refused, replaces } : null,
       });
     },
   };

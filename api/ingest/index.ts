@@ -7,11 +7,13 @@ import type { ClockGuard } from '../store/clock-guard.ts';
 import type { Store } from '../store/index.ts';
 import { Admission } from './admission/index.ts';
 import { AwaitingRegistration } from './awaiting-registration.ts';
+import { CorrectionLog } from './correction-log.ts';
 import { Corrections, type FindNewest } from './corrections.ts';
 import { createDeadLetterBox } from './dead-letter-box.ts';
 import { MessageDecoder } from './decode/index.ts';
 import { createHandlers, createNoteLastSeen, MeasurementStore } from './handlers/index.ts';
-import type { SampleObserver } from './handlers/measurement-store.ts';
+import { ReplacingMessages } from './handlers/replacing.ts';
+import { guardObserver, type SampleObserver } from './handlers/sample-observer.ts';
 import { createLateWriter, LateArrivalNotes, LateDayNotes } from './late-samples.ts';
 import { Outbox } from './outbox.ts';
 import { IngestPipeline, type Send } from './pipeline.ts';
@@ -85,6 +87,7 @@ export function createIngest(context: Context, deps: Deps) {
     revisions,
     measurements,
     measurementHandler,
+    replacing,
     topics,
     processStats,
     pipeline,
@@ -117,23 +120,27 @@ export function createIngest(context: Context, deps: Deps) {
     /** for a feature that writes samples of closed hours */
     writing: { registry, samples, days, publish, clock: clockGuard },
     /** for features that replace or remove stored samples */
-    corrections: (findNewest: FindNewest) =>
-      new Corrections({
+    corrections(findNewest: FindNewest) {
+      replacing.corrections = new Corrections({
         revisions,
         latest: store.write.corrected,
-        log: store.corrections,
+        log: new CorrectionLog({ store: store.corrections, revisions, retry }),
         registry,
         findNewest,
         retry,
         publish,
         onReplaced: (count) => metrics.corrected.inc({ kind: 'replace' }, count),
-      }),
+      });
+      measurements.setCorrections(replacing.corrections);
+      return replacing.corrections;
+    },
     /** Limits in epoch ms. Settles when the clock is right. */
     async acceptedTimes(): Promise<{ oldest: number; newest: number }> {
       const now = await clockGuard.now();
       return { oldest: now - historyMs, newest: now + maxClockSkewMs };
     },
-    setSampleObserver: (observer: SampleObserver | null) => measurements.setSampleObserver(observer),
+    setSampleObserver: (observer: SampleObserver | null) =>
+      measurements.setSampleObserver(observer && guardObserver(observer, context.logger)),
     /** From memory, with the newest values that this process committed. */
     peek: (id: string) => registry.cache.peek(id),
     /** null: no feature reads it */
@@ -207,19 +214,24 @@ function createPath(context: Context, deps: Deps, historyMs: number) {
     { registry, statuses, receiptTimes, samples, write: store.write, retry, publish },
   );
   const noteLastSeen = createNoteLastSeen(registry, store.write.lastSeen);
+  const replacing = new ReplacingMessages(context, decoder);
+  const contract = deps.contract ?? topicContract([]);
   const handlerDeps: HandlerDeps = {
+    replacing,
     devices: { registry, births, events, statuses, noteLastSeen },
     decoder,
     measurements,
     deadLetters,
     awaitingRegistration: new AwaitingRegistration({ clock }),
+    contract,
     queue: admission.queue,
     database: { session: store.write.session, retry },
     send,
   };
   const topics = new Topics(
     (deps.topics ?? []).map((open) => open(context, handlerDeps)),
-    deps.contract ?? topicContract([]),
+    contract,
+    logger,
   );
   const { measurements: measurementHandler, handlers } = createHandlers(context, handlerDeps, topics.readers);
   const pipeline = new IngestPipeline(context, {
@@ -242,6 +254,7 @@ function createPath(context: Context, deps: Deps, historyMs: number) {
     revisions,
     measurements,
     measurementHandler,
+    replacing,
     topics,
     processStats,
     pipeline,

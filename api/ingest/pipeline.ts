@@ -37,6 +37,8 @@ export interface Message {
   receivedAt: number;
   /** the DUP flag: an earlier delivery may have been handled */
   dup?: boolean;
+  /** the user property `replace` of MQTT 5 */
+  replaces?: boolean;
   /** a redelivery has the same receipt */
   receipt: Receipt;
   /** Receives the refused elements before the message is settled, if the protocol of the source can report a reason. */

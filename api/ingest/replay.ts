@@ -21,12 +21,12 @@ export function createReplay({
       const route = pipeline.routeOf(topic);
       if (!content) throw notReplayable('It only counts what was refused; no payload was kept.');
       if (!route) throw notReplayable('Its topic is unknown, and nothing reads it.');
-      const { size, payload, contentType, isRefused } = content;
+      const { size, payload, contentType, isRefused, replaces } = content;
       if (size > payload.length) {
         throw notReplayable(`Only the first ${payload.length} bytes of its ${size} were kept.`);
       }
       return resultOrRefusal(() =>
-        pipeline.replay({ payload, contentType, receivedAt, isRefused }, route, clock()),
+        pipeline.replay({ payload, contentType, receivedAt, isRefused, replaces }, route, clock()),
       );
     },
   };

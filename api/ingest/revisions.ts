@@ -1,15 +1,8 @@
 import { forEachConcurrently } from '../../common/concurrency.ts';
 import type { DeviceBytes, SensorBytes } from '../../schema/ids.ts';
-import { packRevision, packUndo } from '../../schema/packed/revision.ts';
+import { packUndo, revisionRows } from '../../schema/packed/revision.ts';
 import type { Series, Span } from '../../schema/packed/series.ts';
-import {
-  bucketOf,
-  DAY_MS,
-  dayOf,
-  MAX_SAMPLES_PER_HISTORY_ROW,
-  PURGE_DAYS,
-  yearOf,
-} from '../../schema/rules.ts';
+import { bucketOf, DAY_MS, dayOf, PURGE_DAYS, yearOf } from '../../schema/rules.ts';
 import type { ClockGuard } from '../store/clock-guard.ts';
 import type { LateDayStore } from '../store/history/progress.ts';
 import type { HistoryWrites, PackedHour } from '../store/history/writes.ts';
@@ -57,24 +50,32 @@ export class RevisionWriter {
     this.#deps = deps;
   }
 
-  /** Epoch µs of an acceptance by the trusted clock, greater than all before in this process. */
-  async next(): Promise<number> {
-    const now = await this.#deps.clock.now();
-    this.#last = Math.max(this.#last + 1, Math.floor(now * 1000));
+  /** Epoch ms by the trusted clock. */
+  now = async (): Promise<number> => this.#deps.clock.now();
+
+  /** Epoch µs of an acceptance by the trusted clock, greater than all before in this process, and than `after`. */
+  async next(after: number = 0): Promise<number> {
+    const now = await this.now();
+    this.#last = Math.max(this.#last + 1, after + 1, Math.floor(now * 1000));
     return this.#last;
   }
 
   /**
-   * A repetition with the same `revision` changes nothing.
+   * A repetition with the same `revision` changes nothing. `check`: runs before each attempt to write rows, and may throw
    * @returns settles when all readers see the correction
    */
-  async write(device: { bytes: DeviceBytes; group: number }, revision: number, sensors: Revised[]) {
+  async write(
+    device: { bytes: DeviceBytes; group: number },
+    revision: number,
+    sensors: Revised[],
+    check: () => Promise<void> = async () => {},
+  ) {
     const hours = [...new Set(sensors.flatMap((one) => one.hours.map(({ hour }) => hour)))];
     // Before the rows, so that the days are packed again even if the process ends. A commit that takes longer is noted again.
     await this.#deps.days.note(device, hours);
     await this.#notePurge(device, hours);
     await forEachConcurrently(SENSORS_AT_ONCE, sensors, (one) =>
-      this.#writeSensor({ device: device.bytes, sensor: one.sensor }, revision, one.hours),
+      this.#writeSensor({ device: device.bytes, sensor: one.sensor }, revision, one.hours, check),
     );
     await this.#deps.days.note(device, hours);
   }
@@ -87,13 +88,18 @@ export class RevisionWriter {
     await retry.run(() => lateDays.writeCorrected(group, bucketOf(at + PURGE_DAYS * DAY_MS), days));
   }
 
-  async #writeSensor(key: { device: DeviceBytes; sensor: SensorBytes }, at: number, hours: RevisedHour[]) {
+  async #writeSensor(
+    key: { device: DeviceBytes; sensor: SensorBytes },
+    at: number,
+    hours: RevisedHour[],
+    check: () => Promise<void>,
+  ) {
     const { store, retry, clock } = this.#deps;
     const markedAt = await clock.now();
     await this.#mark(key, hours, markedAt);
     await forEachConcurrently(DAYS_AT_ONCE, partitions(hours, dayOf), async (day) => {
       const rows = day.flatMap((hour) => rowsOf(hour, at));
-      await retry.run(() => store.writeSamples(key, rows));
+      await retry.run(() => check().then(() => store.writeSamples(key, rows)));
     });
     const now = await clock.now();
     if (now - markedAt > MARK_HOLDS_MS) await this.#mark(key, hours, now);
@@ -112,16 +118,7 @@ export class RevisionWriter {
   }
 }
 
-/** The first row has the spans. */
 function rowsOf({ hour, spans, samples, undoes }: RevisedHour, at: number): PackedHour[] {
-  if (undoes !== undefined) return [{ hour, samples: packUndo(at, undoes) }];
-  const { times, values } = samples;
-  if (times.length === 0) return [{ hour, samples: packRevision(hour, { at, spans }, null) }];
-  const rows: PackedHour[] = [];
-  for (let from = 0; from < times.length; from += MAX_SAMPLES_PER_HISTORY_ROW) {
-    const to = Math.min(times.length, from + MAX_SAMPLES_PER_HISTORY_ROW);
-    const revision = { at, spans: from === 0 ? spans : [] };
-    rows.push({ hour, samples: packRevision(hour, revision, { times, values, from, to }) });
-  }
-  return rows;
+  const blobs = undoes === undefined ? revisionRows(hour, { at, spans }, samples) : [packUndo(at, undoes)];
+  return blobs.map((blob) => ({ hour, samples: blob }));
 }

@@ -1,4 +1,6 @@
-import type { FurtherTopics, Topic } from '../../schema/topics.ts';
+import type { Logger } from 'pino';
+import { LogThrottle } from '../../common/log-throttle.ts';
+import { type FurtherTopics, KINDS, type Topic } from '../../schema/topics.ts';
 import type { Context } from '../observability/index.ts';
 import type { Retry } from '../store/sending/retry.ts';
 import type { Session } from '../store/sending/session.ts';
@@ -7,6 +9,7 @@ import type { AwaitingRegistration } from './awaiting-registration.ts';
 import type { DeadLetterBox } from './dead-letter-box.ts';
 import type { MessageDecoder } from './decode/index.ts';
 import type { Devices, Handler, MeasurementStore } from './handlers/index.ts';
+import type { ReplacingMessages } from './handlers/replacing.ts';
 import type { Message, Send } from './pipeline.ts';
 
 /** The parts of ingest that a handler may use, also one of a feature. */
@@ -15,8 +18,11 @@ export interface HandlerDeps {
   decoder: MessageDecoder;
   measurements: MeasurementStore;
   deadLetters: DeadLetterBox;
+  replacing: ReplacingMessages;
   /** messages that wait for the birth of their device */
   awaitingRegistration: AwaitingRegistration;
+  /** the topics of the core and of all features, except those of `TopicReader.match` */
+  contract: FurtherTopics;
   /** the order of the messages of a device */
   queue: DeviceQueue;
   /** for the statements of the feature */
@@ -79,6 +85,8 @@ export interface TopicReader {
   match?: (topic: string) => Topic | null;
   subscriptions?: Subscriptions;
   presence?: PresenceMessages | undefined;
+  /** for the sender of a message that nothing reads: how an operator can add its topic */
+  unknownTopicHint?: string;
   /** of device accounts at the embedded broker, in addition to the topics of the contract */
   readRule?: ReadRule;
   /** The connection to the broker broke, or was opened again, so messages may have been missed. */
@@ -90,8 +98,6 @@ export interface TopicReader {
 /** Opens the topics of a feature for a process, or for a command that stores messages. */
 export type OpenTopics = (context: Context, deps: HandlerDeps) => TopicReader;
 
-const NO_TOPIC = () => null;
-
 /** The topics of all features. */
 export class Topics {
   readers;
@@ -99,20 +105,43 @@ export class Topics {
   /** For a topic outside the contract. The first reader that matches is used. */
   match: (topic: string) => Topic | null;
 
-  constructor(readers: TopicReader[], contract: FurtherTopics) {
+  #logger;
+  #throttle = new LogThrottle();
+
+  /** @throws if two features handle topics of one kind */
+  constructor(readers: TopicReader[], contract: FurtherTopics, logger: Logger) {
     this.readers = readers;
     this.contract = contract;
-    const [first = NO_TOPIC, ...others] = readers.flatMap(({ match }) => match ?? []);
-    this.match =
-      others.length === 0
-        ? first
-        : (topic) => {
-            for (const match of [first, ...others]) {
-              const route = match(topic);
-              if (route) return route;
-            }
-            return null;
-          };
+    this.#logger = logger;
+    const kinds = [...KINDS, ...readers.map(({ kind }) => kind)];
+    const twice = kinds.find((kind, index) => kinds.indexOf(kind) < index);
+    if (twice) throw new Error(`Two features handle topics of the kind ${twice}.`);
+    const matching = readers.filter(({ match }) => match);
+    this.match = (topic) => {
+      if (matching.length === 0 || this.isReserved(topic)) return null;
+      for (const reader of matching) {
+        const route = this.#guarded(reader, () => reader.match?.(topic));
+        if (route) return route;
+      }
+      return null;
+    };
+  }
+
+  /** The broker would deliver a message again and again for which a feature fails before the message has a handler. */
+  #guarded<T>({ kind }: TopicReader, call: () => T): T | undefined {
+    try {
+      return call();
+    } catch (error) {
+      const count = this.#throttle.count(kind);
+      if (count > 0)
+        this.#logger.error({ err: error, kind, count }, 'the reader of topics of a feature failed');
+      return undefined;
+    }
+  }
+
+  /** No feature can add this topic. */
+  isReserved(topic: string): boolean {
+    return this.contract.prefixes.some((prefix) => topic.startsWith(prefix));
   }
 
   get subscriptions(): Subscriptions[] {
@@ -128,11 +157,17 @@ export class Topics {
     return this.readers.flatMap(({ readRule }) => readRule ?? []);
   }
 
+  /** ends the answer to a message that nothing reads; empty: no feature can add topics */
+  get hint(): string {
+    const hint = this.readers.find(({ unknownTopicHint }) => unknownTopicHint)?.unknownTopicHint;
+    return hint ? `, and nothing else reads it; ${hint}` : '';
+  }
+
   interrupt = () => {
-    for (const { onInterrupted } of this.readers) onInterrupted?.();
+    for (const reader of this.readers) this.#guarded(reader, () => reader.onInterrupted?.());
   };
 
   noteUnmatched(message: Message) {
-    for (const { onUnmatched } of this.readers) onUnmatched?.(message);
+    for (const reader of this.readers) this.#guarded(reader, () => reader.onUnmatched?.(message));
   }
 }

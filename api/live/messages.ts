@@ -56,8 +56,9 @@ const isTime = (ts: unknown) => typeof ts === 'string' && TIME.test(ts) && !Numb
 const isItemOf = (device: string, item: { [K in keyof LiveItem]?: unknown } | null) =>
   item?.device_id === device &&
   typeof item.sensor_id === 'string' &&
-  isTime(item.ts) &&
-  Number.isFinite(item.value) &&
+  // A removal may leave no sample.
+  ((item.ts === null && item.value === null && item.corrected_until !== undefined) ||
+    (isTime(item.ts) && Number.isFinite(item.value))) &&
   (item.corrected_until === undefined || isTime(item.corrected_until)) &&
   [item.device, item.name, item.type, item.unit, item.site].every(isText);
 

@@ -3,6 +3,10 @@ import type { Writable } from 'node:stream';
 import { LRUCache } from 'lru-cache';
 import type { Receipt } from '../ingest/receipt-times.ts';
 
+/** MQTT 5, section 3.3.2.3.7 */
+export const isReplacing = (properties: { userProperties?: object } | undefined): boolean =>
+  (properties?.userProperties as Record<string, unknown> | undefined)?.['replace'] === 'true';
+
 /** Sends them in the order in which the messages arrived (MQTT 3.1.1, 4.6.0-2; MQTT 5, 4.6.0-2), even if a later one is committed first. */
 export class Acknowledgements {
   /** oldest first */

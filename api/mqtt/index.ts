@@ -8,7 +8,7 @@ import type { Context } from '../observability/index.ts';
 import type { Check } from '../observability/readiness.ts';
 import { createBroker } from './embedded/index.ts';
 
-export { Acknowledgements, Deliveries, Pubacks } from './acknowledgements.ts';
+export { Acknowledgements, Deliveries, isReplacing, Pubacks } from './acknowledgements.ts';
 
 /** Later messages stay unacknowledged, and their senders send them again. */
 const DRAIN_MS = 2000;
@@ -22,7 +22,7 @@ export interface SourceDeps {
   handleMessage: HandleMessage;
   ingest: Pick<Ingest, 'room' | 'progress' | 'isStuck' | 'abort' | 'topics'>;
   accounts: Accounts;
-  periods: Periods;
+  periods: Pick<Periods, 'unsettled' | 'keepAlive'>;
   onFatal: (error: Error) => void;
   /** missing: the embedded broker */
   openSource?: OpenSource | undefined;

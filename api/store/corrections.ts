@@ -1,18 +1,22 @@
-import { type DeviceBytes, uuidText } from '../../schema/ids.ts';
-import { yearOf } from '../../schema/rules.ts';
+import { type DeviceBytes, type SensorBytes, uuidBytes, uuidText } from '../../schema/ids.ts';
+import { monthOf } from '../../schema/rules.ts';
 import { firstIdOf, int64, newTimeId, timeOfId } from './cql-values.ts';
 import type { Row, Session } from './sending/session.ts';
 
-const COLUMNS = 'id, revision, device_id, kind, sensors, first_at, end_at, samples, caller, reason, undoes';
-const WRITE = `INSERT INTO correction (scope, year, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+const COLUMNS =
+  'id, revision, device_id, kind, sensors, first_at, end_at, samples, caller, reason, undoes, running_until';
+const WRITE = `INSERT INTO correction_log (scope, month, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const PAGE = {
   name: 'corrections_page',
-  cql: `SELECT ${COLUMNS} FROM correction WHERE scope = ? AND year = ? AND id >= ? AND id < ? LIMIT ?`,
+  cql: `SELECT ${COLUMNS} FROM correction_log WHERE scope = ? AND month = ? AND id >= ? AND id < ? LIMIT ?`,
 };
-
+const REVISIONS = {
+  name: 'read_revisions',
+  cql: 'SELECT id, revision FROM correction_log WHERE scope = ? AND month = ? AND id >= ? AND id < ?',
+};
 const ONE = {
   name: 'read_correction',
-  cql: `SELECT ${COLUMNS} FROM correction WHERE scope = ? AND year = ? AND id = ?`,
+  cql: `SELECT ${COLUMNS} FROM correction_log WHERE scope = ? AND month = ? AND id = ?`,
 };
 
 export type CorrectionKind = 'replace' | 'remove' | 'undo';
@@ -26,18 +30,20 @@ export interface Correction {
   /** id */
   device: string;
   kind: CorrectionKind;
-  /** ids */
+  /** ids; until a removal is finished, all that it may have changed */
   sensors: string[];
   /** of the corrected samples, epoch ms; `to` is exclusive */
   from: number;
   to: number;
   /** that got a value, or were removed */
   samples: number;
-  /** kind and address of the caller */
+  /** kind, fingerprint and address of the caller */
   by: string;
   reason: string | null;
   /** id of a correction, for the kind `undo` */
   undoes: Buffer | null;
+  /** epoch ms until which it writes, unless it ends early; 0: it is finished */
+  runningUntil: number;
 }
 
 /** Corrections of the whole installation have the nil UUID in place of a device's id. */
@@ -48,37 +54,62 @@ const NO_REASON = '';
 
 export function createCorrectionStore(session: Session) {
   return {
-    /** Adds it to the list of its device, and to that of the installation. @param id of an entry that it replaces @returns its id */
-    async add(
-      device: DeviceBytes,
-      {
-        revision,
-        undoes = null,
-        ...given
-      }: Omit<Correction, 'id' | 'device' | 'undoes'> & { undoes?: Buffer | null },
-      id: Buffer = newTimeId(Math.floor(revision / 1000)),
-    ): Promise<Buffer> {
-      const { kind, sensors, from, to, samples, by, reason } = given;
-      const ms = timeOfId(id);
+    /** Adds it to the list of its device, and to that of the installation, or replaces its entry. */
+    async add({ id, revision, device, undoes, ...given }: Correction): Promise<void> {
+      const { kind, sensors, from, to, samples, by, reason, runningUntil } = given;
+      const bytes = uuidBytes(device);
       const rest = [
-        ...[yearOf(ms), id, int64(revision), device, kind, JSON.stringify(sensors)],
+        ...[int64(monthOf(timeOfId(id))), id, int64(revision), bytes, kind, JSON.stringify(sensors)],
         ...[int64(from), int64(to), int64(samples), by, reason ?? NO_REASON, undoes ?? undefined],
+        int64(runningUntil),
       ];
       await Promise.all(
-        [device, INSTALLATION].map((scope) =>
+        [bytes, INSTALLATION].map((scope) =>
           session.writeBatch('write_correction', [{ query: WRITE, params: [scope, ...rest] }]),
         ),
       );
-      return id;
     },
+
+    newId: (revision: number): Buffer => newTimeId(Math.floor(revision / 1000)),
 
     /** @returns null: there is no such correction, or it has expired */
     async find(id: Buffer): Promise<Correction | null> {
-      const row = await session.one(ONE, [INSTALLATION, yearOf(timeOfId(id)), id]);
+      const row = await session.one(ONE, [INSTALLATION, int64(monthOf(timeOfId(id))), id]);
       return row ? toCorrection(row) : null;
     },
 
-    /** Reads the corrections that were accepted in [from, to), newest first, year by year. @returns `next` is null at the end */
+    /**
+     * Those of a device or of the installation, oldest first, by the times of their ids in epoch ms: `from` is included, `to` is not.
+     */
+    async revisions(device: DeviceBytes | null, { from, to }: { from: number; to: number }) {
+      const months = [...new Set([monthOf(to), monthOf(from)])];
+      const rows = await Promise.all(
+        months.map((month) =>
+          session.all(REVISIONS, [device ?? INSTALLATION, int64(month), firstIdOf(from), firstIdOf(to)]),
+        ),
+      );
+      return rows
+        .flat()
+        .reverse()
+        .map((row) => ({ id: row['id'].getBuffer() as Buffer, revision: Number(row['revision']) }));
+    },
+
+    /** The sensors of the corrections of a device that were accepted in [from, to). */
+    async sensors(device: DeviceBytes, range: { from: number; to: number }): Promise<SensorBytes[]> {
+      const sensors: Set<string> = new Set();
+      let before: Buffer | null = null;
+      do {
+        const page: Awaited<ReturnType<typeof this.page>> = await this.page(device, range, {
+          before,
+          limit: 100,
+        });
+        for (const correction of page.corrections) for (const id of correction.sensors) sensors.add(id);
+        before = page.next;
+      } while (before);
+      return [...sensors].map(uuidBytes);
+    },
+
+    /** Reads the corrections that were accepted in [from, to), newest first, month by month. @returns `next` is null at the end */
     async page(
       device: DeviceBytes | null,
       { from, to }: { from: number; to: number },
@@ -88,9 +119,9 @@ export function createCorrectionStore(session: Session) {
       if (from >= to) return { corrections, next: null };
       const first = firstIdOf(from);
       const end = before ?? firstIdOf(to);
-      for (let year = yearOf(timeOfId(end)); year >= yearOf(from); year--) {
+      for (let month = monthOf(timeOfId(end)); month >= monthOf(from); month = monthOf(month - 1)) {
         const wanted = limit + 1 - corrections.length;
-        const rows = await session.all(PAGE, [device ?? INSTALLATION, year, first, end, wanted]);
+        const rows = await session.all(PAGE, [device ?? INSTALLATION, int64(month), first, end, wanted]);
         corrections.push(...rows.map(toCorrection));
         if (corrections.length > limit) {
           corrections.length = limit;
@@ -114,6 +145,7 @@ const toCorrection = (row: Row): Correction => ({
   by: row['caller'],
   reason: row['reason'] === NO_REASON ? null : row['reason'],
   undoes: row['undoes']?.getBuffer() ?? null,
+  runningUntil: row['running_until'].getTime(),
 });
 
 export type CorrectionStore = ReturnType<typeof createCorrectionStore>;

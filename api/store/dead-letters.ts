@@ -12,11 +12,11 @@ const MAX_LISTED = 100;
 
 const SELECT = {
   name: 'read_dead_letter',
-  cql: 'SELECT device, topic, content_type, size, sha256, payload, codes, refused, refused_set FROM dead_letter WHERE hour = ? AND shard = ? AND id = ?',
+  cql: 'SELECT device, topic, content_type, size, sha256, payload, codes, refused, refused_set, replaces FROM dead_letter WHERE hour = ? AND shard = ? AND id = ?',
 };
 const INSERT = {
   name: 'write_dead_letter',
-  cql: 'INSERT INTO dead_letter (hour, shard, id, device, topic, content_type, size, sha256, payload, codes, refused, refused_set) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+  cql: 'INSERT INTO dead_letter (hour, shard, id, device, topic, content_type, size, sha256, payload, codes, refused, refused_set, replaces) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
 };
 
 export type Refusals = Refusal[];
@@ -28,7 +28,12 @@ export interface DeadLetter {
   topic: string;
   codes: Record<string, number>;
   /** the message; null for a dead letter that only counts refusals */
-  content: { contentType: string | undefined; payload: Buffer; refused: Refusals } | null;
+  content: {
+    contentType: string | undefined;
+    payload: Buffer;
+    refused: Refusals;
+    replaces?: boolean | undefined;
+  } | null;
 }
 
 /** `reading`, `ingest`: sessions outside and inside the congestion window */
@@ -55,6 +60,7 @@ export function createDeadLetterStore({ reading, ingest }: { reading: Session; i
         codes,
         kept ? JSON.stringify(kept.refused) : undefined,
         content ? refusedSet(content.refused) : undefined,
+        kept?.replaces || undefined,
       ]);
     },
   };
@@ -66,7 +72,7 @@ export type DeadLetterStore = ReturnType<typeof createDeadLetterStore>;
 export function storedForm({ receivedAt, device, topic, codes, content }: DeadLetter): StoredDeadLetter {
   const head = { id: newTimeId(receivedAt), receivedAt, device: device ?? null, topic, codes };
   if (!content) return { ...head, content: null };
-  const { contentType, payload, refused } = content;
+  const { contentType, payload, refused, replaces } = content;
   const set = refusedSet(refused);
   return {
     ...head,
@@ -77,6 +83,7 @@ export function storedForm({ receivedAt, device, topic, codes, content }: DeadLe
       payload: keptPart(payload),
       refused: refused.slice(0, MAX_LISTED),
       isRefused: set ? elementsIn(set) : null,
+      ...(replaces && { replaces }),
     },
   };
 }
@@ -117,6 +124,8 @@ export interface StoredContent {
   refused: Refusals;
   /** returns whether the element at an index of the message was refused; null: the message was refused as a whole */
   isRefused: ((index: number) => boolean) | null;
+  /** its values replace stored ones */
+  replaces?: boolean;
 }
 
 const toDeadLetter = (id: Buffer, row: Row): StoredDeadLetter => ({
@@ -135,6 +144,7 @@ const toDeadLetter = (id: Buffer, row: Row): StoredDeadLetter => ({
           payload: row['payload'],
           refused: JSON.parse(row['refused']),
           isRefused: row['refused_set'] === null ? null : elementsIn(row['refused_set']),
+          ...(row['replaces'] && { replaces: true }),
         },
 });
 

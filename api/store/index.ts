@@ -59,6 +59,7 @@ export { reasonOf } from './error-reason.ts';
 export { eventId, parseEventId } from './events.ts';
 export { createLeaseStore } from './history/progress.ts';
 export { createLateArrivals } from './late-arrivals.ts';
+export { lastInstantOf } from './latest/writes.ts';
 export { allParts } from './measurements/reads.ts';
 export { Retry } from './sending/retry.ts';
 export { isForbidden } from './setup/permissions.ts';
@@ -87,7 +88,7 @@ export async function connectStore(options: {
   /** epoch ms */
   clock?: () => number;
 }) {
-  const { cql, retention, onBrokenRule } = options;
+  const { cql, onBrokenRule } = options;
   let isAuthenticated = false;
   const client = await connect(cql, {
     keyspace: cql.keyspace,
@@ -96,22 +97,32 @@ export async function connectStore(options: {
       isAuthenticated = true;
     },
   });
-  let dialect: Dialect;
   try {
-    await checkSchema(client, retention);
-    dialect = await dialectOf(client);
+    const dialect = await readDialect(client, options);
+    return createStore({
+      ...options,
+      client,
+      dialect,
+      // With ScyllaDB a batch has rows of one partition only, so these limits do not apply: see `replicasOf`.
+      batchLimits: dialect === DIALECTS.scylla ? undefined : await readBatchLimits(client),
+      isAuthenticated: () => isAuthenticated,
+    });
   } catch (error) {
     await client.shutdown();
+    throw error;
+  }
+}
+
+async function readDialect(
+  client: Client,
+  { cql, retention }: Pick<Config, 'cql' | 'retention'>,
+): Promise<Dialect> {
+  try {
+    await checkSchema(client, retention);
+    return await dialectOf(client);
+  } catch (error) {
     throw missingPermission(error, cql.username) ?? translate(error, 'read_schema');
   }
-  return createStore({
-    ...options,
-    client,
-    dialect,
-    // With ScyllaDB a batch has rows of one partition only, so these limits do not apply: see `replicasOf`.
-    batchLimits: dialect === DIALECTS.scylla ? undefined : await readBatchLimits(client),
-    isAuthenticated: () => isAuthenticated,
-  });
 }
 
 /** Tests pass the client of a database in memory. */
@@ -175,6 +186,7 @@ export function createStore(deps: {
       ...createHistoryWrites(reading),
       readStatistics: packed.readRows,
       lateDayPage: createLateDays(reading).page,
+      corrections: createCorrectionStore(reading),
     },
     packLeases: createLeaseStore(reading, 'pack_lease'),
     devices: createRegistryStore(reading),

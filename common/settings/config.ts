@@ -44,8 +44,11 @@ export function arrange(v: Values) {
       port: v.HTTP_PORT,
       tls: pairOf(v.HTTP_TLS_CERT, v.HTTP_TLS_KEY),
       apiToken: v.API_TOKEN,
+      /** Only commands use it. */
+      url: v.API_URL,
       readTokens: v.READ_TOKENS ?? [],
       ingestTokens: v.INGEST_TOKENS ?? [],
+      correctTokens: v.CORRECT_TOKENS ?? [],
       sessionMs: v.SESSION_HOURS * 3_600_000,
       trustProxy: v.TRUST_PROXY,
       requestsPerSecond: v.HTTP_RATE_LIMIT,
@@ -61,6 +64,7 @@ export function arrange(v: Values) {
       relativeTimes: v.RELATIVE_TIMES,
       tsUnitMs: v.TS_UNIT === 's' ? 1000 : 1,
       maxInFlight: v.INGEST_MAX_IN_FLIGHT,
+      replaceDevices: v.MQTT_REPLACE_DEVICES ?? [],
     },
     retention: {
       batchDays: v.BATCH_DAYS,

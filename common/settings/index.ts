@@ -23,6 +23,9 @@ export const DATABASE_SETTINGS = Object.keys(SETTINGS).filter(
   (name) => SETTINGS[name]?.group === 'The database',
 ) as Name[];
 
+/** For the help of commands that call the API. */
+export const API_SETTINGS: Name[] = ['API_URL', 'API_TOKEN', 'HTTP_PORT', 'HTTP_TLS_CERT'];
+
 /**
  * The error lists every problem with the name of its setting. An empty value counts as not set.
  * @param environment takes precedence over the file

@@ -19,9 +19,10 @@ const unencrypted = (protocol: string): string =>
 export const inTheClear = (remedy: string, password: string, receiver: string): string =>
   `${remedy} when ${password} is sent to ${receiver} beyond loopback, or TLS_ELSEWHERE=true if the network between is private`;
 
-function passwordsInTheClear({ cql, mqtt, tlsElsewhere }: CoreConfig): Rule[] {
+function passwordsInTheClear({ cql, mqtt, http, tlsElsewhere }: CoreConfig): Rule[] {
   const isCqlOpen = !cql.tlsCa && !(cql.contactPoints ?? []).every(isLoopbackPoint);
   const isMqttOpen = mqtt.url !== undefined && isOpenBroker(mqtt.url);
+  const isApiOpen = http.url?.startsWith('http:') && !isLoopback(new URL(http.url).hostname);
   return [
     [
       !tlsElsewhere && cql.password && isCqlOpen,
@@ -32,6 +33,10 @@ function passwordsInTheClear({ cql, mqtt, tlsElsewhere }: CoreConfig): Rule[] {
       !tlsElsewhere && mqtt.password && isMqttOpen && !mqtt.tlsCa,
       inTheClear('MQTT_URL must be mqtts://', 'MQTT_PASSWORD', 'a broker'),
     ],
+    [
+      !tlsElsewhere && http.apiToken && isApiOpen,
+      inTheClear('API_URL must be https://', 'API_TOKEN', 'an API'),
+    ],
   ];
 }
 
@@ -39,13 +44,20 @@ const inTwo = (one: string, other: string) =>
   `${one} must not hold a token that is in ${other}: each token has one scope`;
 
 /** A token has one scope: a client with a read token must only be able to read. */
-function sharedTokens({ apiToken = '', readTokens, ingestTokens }: CoreConfig['http']): Rule[] {
-  return [
-    [readTokens.includes(apiToken), inTwo('READ_TOKENS', 'API_TOKEN')],
-    [ingestTokens.includes(apiToken), inTwo('INGEST_TOKENS', 'API_TOKEN')],
-    [ingestTokens.some((token) => readTokens.includes(token)), inTwo('INGEST_TOKENS', 'READ_TOKENS')],
-  ];
+function sharedTokens(http: CoreConfig['http']): Rule[] {
+  const lists = Object.entries(tokenLists(http));
+  return lists.flatMap(([name, tokens], index) => sharedWith(name, tokens, lists.slice(0, index)));
 }
+
+const sharedWith = (name: string, tokens: string[], lists: Array<[string, string[]]>): Rule[] =>
+  lists.map(([other, others]) => [tokens.some((token) => others.includes(token)), inTwo(name, other)]);
+
+const tokenLists = ({ apiToken, readTokens, ingestTokens, correctTokens }: CoreConfig['http']) => ({
+  API_TOKEN: apiToken ? [apiToken] : [],
+  READ_TOKENS: readTokens,
+  INGEST_TOKENS: ingestTokens,
+  CORRECT_TOKENS: correctTokens,
+});
 
 const isShort = (secret?: string) => secret !== undefined && secret.length < LEAST_SECRET;
 
@@ -68,9 +80,7 @@ export const boundTokenRules = (
   [tokens.length > 0 && !http.apiToken, `API_TOKEN must be set when ${name} is set`],
   ...shortTokens(http, { [`Each of ${name}`]: tokens }),
   [new Set(tokens).size < tokens.length, `${name} must not hold a token twice`],
-  [tokens.includes(http.apiToken ?? ''), inTwo(name, 'API_TOKEN')],
-  [tokens.some((token) => http.readTokens.includes(token)), inTwo(name, 'READ_TOKENS')],
-  [tokens.some((token) => http.ingestTokens.includes(token)), inTwo(name, 'INGEST_TOKENS')],
+  ...sharedWith(name, tokens, Object.entries(tokenLists(http))),
 ];
 
 export const brokenOf = (rules: Rule[]): string[] =>
@@ -104,6 +114,7 @@ export function brokenRules(config: CoreConfig): string[] {
       API_TOKEN: http.apiToken ? [http.apiToken] : [],
       'Each of READ_TOKENS': http.readTokens,
       'Each of INGEST_TOKENS': http.ingestTokens,
+      'Each of CORRECT_TOKENS': http.correctTokens,
     }),
     ...sharedTokens(http),
     ...passwordsInTheClear(config),

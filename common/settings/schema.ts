@@ -11,6 +11,7 @@ import {
   someOf,
   text,
   tokens,
+  webAddress,
 } from './value-types.ts';
 
 /**
@@ -71,7 +72,7 @@ const BROKER = {
   MQTT_PORT: integer(0, 65_535).prefault('1883').describe('Port of the embedded broker. 0 is any free port.'),
   MQTT_AUTH: flag()
     .prefault('false')
-    .describe('If true, the embedded broker accepts only devices with credentials, and MQTT_USERNAME.'),
+    .describe('If true, the embedded broker accepts only devices with an account, and MQTT_USERNAME.'),
   MQTT_TLS_CERT: readableFile()
     .optional()
     .describe(
@@ -115,10 +116,18 @@ const HTTP = {
     description: 'Token for everything over HTTP, as Bearer or as the password of Basic.',
     secret: true,
   }),
+  API_URL: webAddress().optional().meta({
+    description: 'Address of the API, for commands. They send API_TOKEN to it.',
+    unset: 'this machine, with HTTP_PORT',
+  }),
   READ_TOKENS: tokens().optional().meta({ description: 'Tokens that may read.', secret: true }),
   INGEST_TOKENS: tokens()
     .optional()
     .meta({ description: 'Tokens that may send measurements over HTTP.', secret: true }),
+  CORRECT_TOKENS: tokens().optional().meta({
+    description: 'Tokens that may send, replace and remove measurements over HTTP.',
+    secret: true,
+  }),
   SESSION_HOURS: integer(1, 336, 'hours')
     .prefault('12')
     .describe('How long a person stays signed in to the dashboard.'),
@@ -161,6 +170,11 @@ const INGEST = {
   TS_UNIT: oneOf(['ms', 's'])
     .prefault('ms')
     .describe('Unit of a ts that is a number, in plain JSON and maps of sensors: since 1970.'),
+  MQTT_REPLACE_DEVICES: tokens().optional().meta({
+    description:
+      'Names or ids of devices. Values on their topics replace stored ones if the message has the user property replace of MQTT 5.',
+    unset: 'no device may replace values over MQTT',
+  }),
   INGEST_MAX_IN_FLIGHT: integer(1, 2048, 'requests')
     .prefault('512')
     .describe('Most requests to the database in flight.'),

@@ -1,9 +1,12 @@
+import { addresses } from '../../common/addresses.ts';
 import { removeDevAddresses, writeDevAddresses } from '../../common/dev-addresses.ts';
 import { callAfter } from '../../common/durations.ts';
+import { messageOf } from '../../common/errors.ts';
 import type { Config } from '../../common/settings/config.ts';
 import type { StatusLine } from '../../common/status-line.ts';
 import { buildDashboard, buildManual } from './build.ts';
 import type { DevFlags } from './flags.ts';
+import { buildPlant } from './plant.ts';
 import { prepare } from './prepare.ts';
 import { createRunningProcesses, type RunningProcesses } from './running-processes.ts';
 import { childEnvironment, kafkaPort, readDevSettings } from './settings.ts';
@@ -89,7 +92,7 @@ async function start(
   await step('dashboard built', () => dashboard);
   await step('API, MQTT broker and dashboard ready', (onStatus) => startApi({ ...context, onStatus }));
 
-  writeDevAddresses(config, kafka);
+  writeDevAddresses(config, kafka ? { STREAM_KAFKA: kafka } : {});
   print(
     welcome(config, {
       root,
@@ -105,6 +108,11 @@ async function start(
     else print('! The simulator was stopped; everything else goes on.');
   };
   if (flags.simulator) {
+    const { apiToken: token, tls } = config.http;
+    await buildPlant(addresses(config).dashboard, flags.simulator, {
+      ...(token && { token }),
+      ...(tls && { certificate: tls.cert }),
+    }).catch((error) => print(`! The simulated devices have no assets: ${messageOf(error)}`));
     startSimulator({ ...context, simulator: flags.simulator, duration: flags.duration, onEnd });
   } else if (flags.duration) {
     signal.addEventListener('abort', callAfter(flags.duration, finish), { once: true });

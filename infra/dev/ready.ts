@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { askApi } from '../../common/api-client.ts';
 import { MillraceError } from '../../common/errors.ts';
-import { askLocalApi } from '../../common/local-api.ts';
 
 const POLL_MS = 150;
 const ANSWER_MS = 2000;
@@ -44,7 +44,7 @@ export async function untilReady(
 /** @returns `ready`, or the reason why the API is not ready; null: no answer */
 async function ask(url: string, options: { token?: string; certificate?: string }): Promise<string | null> {
   try {
-    const { status, text } = await askLocalApi(url, { ...options, withinMs: ANSWER_MS });
+    const { status, text } = await askApi(url, { ...options, withinMs: ANSWER_MS });
     return status === 200 ? 'ready' : `${status} ${text.slice(0, 200)}`;
   } catch (error) {
     const { code = '', message } = error as NodeJS.ErrnoException;

@@ -77,6 +77,7 @@ export class Schemas {
       events: 'event',
       'dead-letters': 'dead_letter',
       alarms: 'alarm',
+      corrections: 'correction',
       watermarks: 'watermark',
     } as const;
     return records[topic];

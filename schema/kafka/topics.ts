@@ -22,6 +22,10 @@ export const TOPICS = {
     holds: 'Transitions of alarms: opened, cleared, acknowledged, corrected',
     settings: { 'cleanup.policy': 'delete', 'retention.ms': String(7 * 86_400_000) },
   },
+  corrections: {
+    holds: 'Corrections of stored samples: replaced, removed, undone',
+    settings: { 'cleanup.policy': 'delete', 'retention.ms': String(7 * 86_400_000) },
+  },
   watermarks: {
     holds: 'Until when a shard of devices is complete',
     settings: { 'cleanup.policy': 'compact', 'min.cleanable.dirty.ratio': '0.1' },
@@ -34,6 +38,7 @@ export const ANNOUNCED_TOPICS = {
   event: 'events',
   dead_letter: 'dead-letters',
   alarm: 'alarms',
+  correction: 'corrections',
 } as const;
 
 export type AnnouncedKind = keyof typeof ANNOUNCED_TOPICS;

@@ -34,9 +34,24 @@ def read_revision(bucket_ms, blob):
     samples = read_samples(bucket_ms, blob[end:]) if end < len(blob) else []
     return at, 0, [(bucket_ms + a, bucket_ms + b) for a, b in spans], samples
 
+def read_bundle(blob):
+    """Returns the corrections of a row of history in version 7, or the row itself in any other version."""
+    if blob[:1] != b"\x07":
+        return [blob]
+    parts, at = [], 1
+    while at < len(blob) or at == 1:
+        if len(blob) - at < 4:
+            raise ValueError("a bundle is cut short")
+        (length,) = struct.unpack_from("<I", blob, at)
+        parts.append(blob[at + 4:at + 4 + length])
+        at += 4 + length
+        if at > len(blob) or parts[-1][:1] not in (b"\x05", b"\x06"):
+            raise ValueError("not a bundle of corrections")
+    return parts
+
 def merge_rows(bucket_ms, blobs):
     """Returns the samples of all rows of history of one hour, after corrections: a list of (epoch ms, value), oldest first."""
-    rows, undone, best = [read_revision(bucket_ms, blob) for blob in blobs], set(), {}
+    rows, undone, best = [read_revision(bucket_ms, part) for blob in blobs for part in read_bundle(blob)], set(), {}
     for at, undoes, _, _ in sorted(rows, key=lambda row: -row[0]):
         if undoes and at not in undone:
             undone.add(undoes)

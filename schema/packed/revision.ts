@@ -1,6 +1,6 @@
-import { HOUR_MS } from '../rules.ts';
+import { HOUR_MS, MAX_SAMPLES_PER_HISTORY_ROW } from '../rules.ts';
 import { encodeHour } from './hour/encode-hour.ts';
-import type { Numbers, Revision, Span } from './series.ts';
+import type { Numbers, Revision, Series, Span } from './series.ts';
 
 /**
  * Version 5 (docs/reference/packed-form.md): a correction of one sensor in one hour. It removes spans of time, and then gives samples their
@@ -11,6 +11,10 @@ export const REVISION_VERSION = 5;
 /** Version 6: an undone correction. It has the revision of the undo, and then that of the correction. */
 export const UNDO_VERSION = 6;
 const UNDO_BYTES = 1 + 8 + 8;
+
+/** Version 7: several corrections of one sensor in one hour, in version 5 or 6. Each comes after its length. */
+export const BUNDLE_VERSION = 7;
+const LENGTH_BYTES = 4;
 
 const HEAD_BYTES = 1 + 8 + 4;
 const SPAN_BYTES = 8;
@@ -39,6 +43,49 @@ export function packRevision(
   }
   if (samples === null) return head;
   return Buffer.concat([head, encodeHour(bucket, samples.times, samples.values, samples.from, samples.to)]);
+}
+
+/** A correction in as many rows as its samples need. The first has the spans. @throws {RangeError} as `packRevision` */
+export function revisionRows(
+  bucket: number,
+  { at, spans }: Revision,
+  { times, values }: Pick<Series, 'times' | 'values'>,
+): Buffer[] {
+  if (times.length === 0) return [packRevision(bucket, { at, spans }, null)];
+  const rows: Buffer[] = [];
+  for (let from = 0; from < times.length; from += MAX_SAMPLES_PER_HISTORY_ROW) {
+    const to = Math.min(times.length, from + MAX_SAMPLES_PER_HISTORY_ROW);
+    rows.push(packRevision(bucket, { at, spans: from === 0 ? spans : [] }, { times, values, from, to }));
+  }
+  return rows;
+}
+
+/** @param blobs in version 5 or 6 */
+export const packBundle = (blobs: Buffer[]): Buffer =>
+  Buffer.concat([
+    Buffer.from([BUNDLE_VERSION]),
+    ...blobs.flatMap((blob) => {
+      const length = Buffer.allocUnsafe(LENGTH_BYTES);
+      length.writeUInt32LE(blob.length);
+      return [length, blob];
+    }),
+  ]);
+
+/** @param blob in version 7 @returns blobs in version 5 or 6 @throws {RangeError} when the bytes are no bundle */
+export function readBundle(blob: Uint8Array): Uint8Array[] {
+  const view = new DataView(blob.buffer, blob.byteOffset, blob.length);
+  const parts: Uint8Array[] = [];
+  for (let at = 1; at < blob.length; ) {
+    if (at + LENGTH_BYTES > blob.length) throw new RangeError('a bundle of corrections is cut off');
+    const end = at + LENGTH_BYTES + view.getUint32(at, true);
+    const part = blob.subarray(at + LENGTH_BYTES, end);
+    if (end > blob.length || (part[0] !== REVISION_VERSION && part[0] !== UNDO_VERSION))
+      throw new RangeError(`part ${parts.length} of a bundle is cut off, or no correction`);
+    parts.push(part);
+    at = end;
+  }
+  if (parts.length === 0) throw new RangeError('a bundle of no corrections');
+  return parts;
 }
 
 /** @param at epoch µs of the undo @param undoes epoch µs of the correction @throws {RangeError} when it is not the later one */

@@ -172,7 +172,31 @@ function withoutUndone(list: Series[]): Series[] {
 }
 
 /**
- * Splits off what later corrections hide. @param corrections may include `series` itself
+ * Joins corrections of one hour. No further correction may have a revision between theirs, and none of them may be undone later.
+ * @returns one correction with the greatest of their revisions; null: nothing is left of them
+ */
+export function joinCorrections(list: Series[]): (Series & { revision: Revision }) | null {
+  const corrections = withoutUndone(list);
+  const { times, values } = mergeRevised(corrections);
+  const spans = joinSpans(corrections.flatMap(({ revision }) => revision?.spans ?? []));
+  if (times.length === 0 && spans.length === 0) return null;
+  const at = Math.max(...corrections.map(({ revision }) => revision?.at ?? 0));
+  return { times, values, revision: { at, spans } };
+}
+
+function joinSpans(spans: Span[]): Span[] {
+  const joined: Span[] = [];
+  for (const { from, to } of spans.toSorted((a, b) => a.from - b.from)) {
+    const last = joined.at(-1);
+    if (last && from <= last.to) last.to = Math.max(last.to, to);
+    else joined.push({ from, to });
+  }
+  return joined;
+}
+
+/**
+ * A correction hides a sample of a smaller revision if it removes its instant, or has a value for it.
+ * @param corrections may include `series` itself
  * @returns the samples that none of them hides; `series` itself if that is all of them
  */
 export function withoutHidden(series: Series, corrections: Series[]): Series {

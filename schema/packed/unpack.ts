@@ -4,7 +4,14 @@ import { HOUR_VERSION } from './hour/encode-hour.ts';
 import { unpackValues } from './hour/forms.ts';
 import { unpackTimes } from './hour/times.ts';
 import { ARRAYS_VERSION, unpackArrays } from './pack.ts';
-import { REVISION_VERSION, readRevision, readUndo, UNDO_VERSION } from './revision.ts';
+import {
+  BUNDLE_VERSION,
+  REVISION_VERSION,
+  readBundle,
+  readRevision,
+  readUndo,
+  UNDO_VERSION,
+} from './revision.ts';
 import type { Revision } from './series.ts';
 
 type Unpacked = { times: Float64Array; values: Float64Array };
@@ -19,6 +26,12 @@ export function unpackSamples(bucket: number, blob: Uint8Array): Unpacked & { re
   if (blob[0] === REVISION_VERSION) return unpackRevision(bucket, blob);
   return blob[0] === UNDO_VERSION ? { ...noSamples(), revision: readUndo(blob) } : unpackPlain(bucket, blob);
 }
+
+/** A row of history. A bundle of corrections has one series for each. @throws {RangeError} as `unpackSamples` */
+export const unpackRow = (bucket: number, blob: Uint8Array): Array<ReturnType<typeof unpackSamples>> =>
+  blob[0] === BUNDLE_VERSION
+    ? readBundle(blob).map((part) => unpackSamples(bucket, part))
+    : [unpackSamples(bucket, blob)];
 
 const noSamples = (): Unpacked => ({ times: new Float64Array(), values: new Float64Array() });
 

@@ -60,6 +60,7 @@ const KINDS = Object.entries(POINTS).map(([name, signal]) => ({ name, signal }))
 /** Identical machines with fifty measuring points each. */
 export const factory = {
   device: 'machine',
+  places: ['Plant', 'Hall', 'Line', 'Machine'],
   sensors: { least: KINDS.length, most: KINDS.length },
   sensorsOf: (_, count = KINDS.length) => inRounds(KINDS, count),
 } satisfies Profile;

@@ -6,7 +6,7 @@ import { openStore } from './compare.ts';
 
 await runCommand(() =>
   compareCommand(process.argv.slice(2), {
-    readSettings: () => readCommandSettings('database'),
+    readSettings: () => readCommandSettings('database', { further: ['STREAM_KAFKA'] }),
     openStore,
     // A dynamic import: a comparison with the database needs no Kafka client.
     readTopics: async (...args) => (await import('./topic.ts')).readTopics(...args),

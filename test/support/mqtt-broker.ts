@@ -18,7 +18,7 @@ export async function startBrokerAlone(
   const broker = createBroker({
     mqtt,
     accounts: new Accounts(mqtt),
-    topics: { presence: null, readRules: [], contract: topicContract([]) },
+    topics: { presence: null, readRules: [], contract: topicContract([]), hint: '' },
     maxMessageBytes: 1024 * 1024,
     handleMessage: async () => 'accepted',
     room: new ByteBudget(1024 * 1024),

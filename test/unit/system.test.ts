@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { expect, test } from '@jest/globals';
 import pino from 'pino';
+import type { Feature } from '../../api/feature.ts';
 import { FEATURES } from '../../api/features/index.ts';
 import { startSystem } from '../../api/system.ts';
 import { readSettings } from '../../common/settings/index.ts';
@@ -9,27 +10,49 @@ import { listening } from '../support/http/listening.ts';
 import { createMemoryStore } from '../support/memory-store/index.ts';
 import { until } from '../support/until.ts';
 
-test('Process: a feature cannot be created: the process does not start, and its connection to the database is closed', async () => {
-  const { store } = await createMemoryStore({ clock: Date.now });
-  let isClosed = false;
-  const close = async () => {
-    isClosed = true;
-  };
-  FEATURES.push({ name: 'broken', create: () => Promise.reject(new Error('broken')) });
-  try {
-    const starting = startSystem({
-      config: readSettings({ CURSOR_SECRET: 'c'.repeat(64) }, { envFile: '' }),
-      version: 'test',
-      logger: pino({ level: 'silent' }),
-      onFatal: () => {},
-      openStore: async () => ({ ...store, close }),
-    });
-    await expect(starting).rejects.toThrow('broken');
-    expect(isClosed).toBe(true);
-  } finally {
-    FEATURES.pop();
-  }
-});
+const route = () => {
+  throw new Error('broken');
+};
+
+test.each<[string, Partial<Feature>]>([
+  ['be created', { create: () => Promise.reject(new Error('broken')) }],
+  ['extend a route', { create: async () => ({ routes: [], extend: route }) }],
+  ['find its announced items', { announced: { broken: route } }],
+  ['open its topics', { topics: route }],
+  [
+    'register its metric, because the core has it',
+    {
+      topics({ metrics }) {
+        metrics.declare.counter('iot_ingest_in_flight', 'broken');
+        return { kind: 'broken', handler: {} as never };
+      },
+    },
+  ],
+])(
+  'Process: a feature cannot %s: the process does not start, its features stop, and its connection to the database is closed',
+  async (_, part) => {
+    const { store } = await createMemoryStore({ clock: Date.now });
+    const stopped: string[] = [];
+    const close = async () => void stopped.push('database');
+    const create = async () => ({ routes: [] });
+    const good = async () => ({ routes: [], stop: () => void stopped.push('feature') });
+    FEATURES.push({ name: 'good', create: good }, { name: 'broken', create, ...part });
+    try {
+      const starting = startSystem({
+        config: readSettings({ CURSOR_SECRET: 'c'.repeat(64) }, { envFile: '' }),
+        version: 'test',
+        logger: pino({ level: 'silent' }),
+        onFatal: () => {},
+        openStore: async () => ({ ...store, close }),
+      });
+      await expect(starting).rejects.toThrow(/broken|iot_ingest_in_flight/);
+      const isCreated = part.create !== undefined;
+      expect(stopped.sort()).toEqual(isCreated ? ['database', 'feature'] : ['database']);
+    } finally {
+      FEATURES.splice(-2);
+    }
+  },
+);
 
 test('Process: a feature cannot start: the process does not start, and each of its parts stops', async () => {
   const { store } = await createMemoryStore({ clock: Date.now });

@@ -79,11 +79,22 @@ const MORE: Record<keyof typeof AVRO_SCHEMAS, Record<string, Property>> = {
     severity: { enum: ['info', 'warning', 'critical'] },
     state: { enum: ['open', 'cleared', 'withdrawn'] },
   },
+  correction: {
+    id: { ...ID, description: 'The same for each repetition.' },
+    correction: { enum: ['replace', 'remove', 'undo'] },
+    sensor_ids: { items: ID },
+    from: { description: 'Start of the corrected range.' },
+    to: { description: 'End of the corrected range, not included.' },
+    samples: { description: 'Samples that got a value, or were removed.' },
+    by: { description: 'Kind, fingerprint and address of the caller.' },
+    undoes: { description: 'The undone correction, for `undo`.' },
+  },
   watermark: {
     shard: { description: 'The shard of devices, from 0.' },
     shards: { description: 'All shards.' },
     until: {
-      description: 'All blocks, events, dead letters and alarms of the hours before it are in their topics.',
+      description:
+        'All blocks, events, dead letters, alarms and corrections of the hours before it are in their topics.',
     },
     topics: {
       description:
@@ -112,6 +123,7 @@ const RECORDS: Record<TopicKind, { records: Array<keyof typeof AVRO_SCHEMAS>; ke
     key: { ...ID, description: 'The device; the id of the dead letter if no device has such a name.' },
   },
   alarms: { records: ['alarm'], key: DEVICE },
+  corrections: { records: ['correction'], key: DEVICE },
   watermarks: { records: ['watermark'], key: { type: 'string', description: 'The shard of devices.' } },
 };
 

@@ -1,4 +1,4 @@
-import { type Fleet, ratesOf, tablesOf } from '../../schema/sizes.ts';
+import { assetTablesOf, type Fleet, ratesOf, tablesOf } from '../../schema/sizes.ts';
 import { windowFor } from '../../schema/time-window.ts';
 
 const BENCH = '[benchmarks](benchmarks.md), 2026-11-26';
@@ -52,6 +52,8 @@ export const NODES: Record<string, { vcpus: number; diskBytes: number }> = Objec
 
 export interface Plan {
   fleet: Fleet;
+  /** of the tree; `types`: of sensors below an asset, on average */
+  tree: { assets: number; types: number };
   signal: 'decimals' | 'full';
   /** copies of all data */
   replication: number;
@@ -71,7 +73,7 @@ export const messageCost = (
 ): number => cost.message + cost.sensor * sensors + cost.sample * sensors * samples;
 
 /** Rates per second, cores, and bytes. */
-export function needsOf({ fleet, signal, replication, node }: Plan) {
+export function needsOf({ fleet, tree, signal, replication, node }: Plan) {
   const { ingest, database, broker, packing, packAhead, cluster, busy } = CONSTANTS;
   const { samples, messages, packedHours } = ratesOf(fleet);
   const shape = { sensors: fleet.sensorsPerDevice, samples: samplesPerMessage(fleet) };
@@ -90,14 +92,19 @@ export function needsOf({ fleet, signal, replication, node }: Plan) {
   const [batches, history] = [stayOf(fleet.batchDays), stayOf(fleet.historyDays)];
   const { message, history: hours, history_stat: statistics, ...others } = tablesOf(fleet);
   const rest = Object.values(others);
+  const { asset_change: log, asset_stat: rollUps } = assetTablesOf(fleet, tree);
   const bytes =
     message.bytes * batches * share.messages +
     (hours.bytes * share.history + statistics.bytes * share.statistics) * history +
+    log.bytes +
+    rollUps.bytes * history +
     rest.reduce((sum, table) => sum + table.bytes, 0);
   const partitions =
     message.partitions * batches +
     hours.partitions * history +
     statistics.partitions +
+    log.partitions +
+    rollUps.partitions +
     rest.reduce((sum, table) => sum + table.partitions, 0);
   const byCpu = Math.ceil(cores.database / (node.vcpus * busy.values.cores));
   const byDisk = Math.ceil((bytes * replication) / (node.diskBytes * busy.values.disks));
@@ -111,6 +118,7 @@ export function needsOf({ fleet, signal, replication, node }: Plan) {
     brokers: Math.ceil(cores.broker / busy.values.cores),
     partitions,
     bytes,
+    rollUpBytes: rollUps.bytes * history,
     byCpu,
     byDisk,
     nodes: step * Math.ceil(Math.max(byCpu, byDisk) / step),

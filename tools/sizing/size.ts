@@ -15,6 +15,13 @@ import { CONSTANTS, NODES, needsOf, type Plan, samplesPerMessage } from './formu
 const FLAGS = {
   sensors: { type: 'number', help: 'sensors of the fleet', fallback: 1e6, min: 1 },
   'sensors-per-device': { type: 'integer', help: 'all of them in every message', fallback: 10, min: 1 },
+  assets: { type: 'integer', help: 'assets of the tree; default none', fallback: 0, min: 0 },
+  'asset-types': {
+    type: 'integer',
+    help: 'types of sensors below an asset, on average',
+    fallback: 4,
+    min: 1,
+  },
   interval: { type: 'duration', help: 'between two samples of a sensor', fallback: 1000, min: 1 },
   batch: { type: 'duration', help: 'between two messages of a device', fallback: 60_000, min: 1 },
   retention: { type: 'duration', help: 'of batches, BATCH_DAYS', fallback: 30 * DAY_MS },
@@ -33,6 +40,7 @@ const LINE: CommandLine<typeof FLAGS> = {
   help: 'Prints what a fleet needs: ingest processes, nodes, disks and settings.',
   examples: [
     `${COMMAND} --sensors 1e6 --interval 1s --batch 60s`,
+    `${COMMAND} --sensors 1e6 --assets 100000 --asset-types 4`,
     `${COMMAND} --node i7i.4xlarge --retention 10d --history 2y`,
   ],
   flags: FLAGS,
@@ -81,7 +89,8 @@ export function readPlan(argv: string[]): Plan {
   ).flatMap(([wrong, label]) => (wrong ? [label] : []));
   if (problems.length > 0) throw usageError(COMMAND, problems);
   const signal = flags.signal as Plan['signal'];
-  return { fleet, signal, replication: flags.replication, node: { vcpus, diskBytes } };
+  const tree = { assets: flags.assets, types: flags['asset-types'] };
+  return { fleet, tree, signal, replication: flags.replication, node: { vcpus, diskBytes } };
 }
 
 const MOST_BATCH_DAYS = 3650;
@@ -90,7 +99,7 @@ const isDays = (days: number, least: number, most: number) =>
   Number.isInteger(days) && days >= least && days <= most;
 
 export function reportOf(plan: Plan): string {
-  const { fleet, replication, node } = plan;
+  const { fleet, tree, replication, node } = plan;
   const needs = needsOf(plan);
   const partition = partitionPerHour({ ...fleet, sensors: fleet.sensorsPerDevice });
   const all = { vcpus: needs.nodes * node.vcpus, diskBytes: needs.nodes * node.diskBytes };
@@ -108,6 +117,9 @@ export function reportOf(plan: Plan): string {
         ['largest partition of messages', `${countText(partition.rows)} rows, ${bytesText(partition.bytes)}`],
         ['partitions', countText(needs.partitions)],
         ['stored, one copy', bytesText(needs.bytes)],
+        ...(tree.assets > 0
+          ? [[`roll-ups of ${countText(tree.assets)} assets, in it`, bytesText(needs.rollUpBytes)]]
+          : []),
         ['stored, all copies', bytesText(needs.bytes * replication)],
         ['vCPUs busy in the database', countText(needs.cores.database)],
         ['nodes by CPU', countText(needs.byCpu)],

@@ -78,9 +78,9 @@ const REFRESH = { refreshMs: 60_000 };
 
 /** Reads bins from the first stored sample to now. @returns null: not known yet, or there are no samples */
 export function useExtent(sensor: { device_id: string; sensor_id: string } | null): Shape | null {
-  const { client, clock } = useServices();
+  const { client, clock, live } = useServices();
   const { data } = useQuery(
-    sensor ? keyOf(sensor) : '',
+    sensor ? `${keyOf(sensor)} ${live.historyChanges.value}` : '',
     async (signal) => {
       if (!sensor) return null;
       const reader = createReader(client, sensor);

@@ -35,7 +35,8 @@ export function useSeries(
   const { zone } = preferences.choice.value;
   const key = sensor ? keyOf(sensor) : '';
   const reader = useMemo(() => (sensor ? createReader(client, sensor, zone) : null), [client, key, zone]);
-  const recent = useMemo(() => createLruCache<Shape>(WINDOWS_KEPT), [key, zone]);
+  const changes = live.historyChanges.value;
+  const recent = useMemo(() => createLruCache<Shape>(WINDOWS_KEPT), [key, zone, changes]);
   const [round, setRound] = useState(0);
   const reload = useCallback(() => setRound((count) => count + 1), []);
   const [answer, setAnswer] = useState(NOTHING_YET);

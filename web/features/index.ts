@@ -5,6 +5,7 @@ import { assetsFeature } from './assets/index.ts';
 import { baselinesFeature } from './baselines/index.ts';
 import { changesFeature } from './changes/index.ts';
 import { compareFeature } from './compare/index.ts';
+import { correctionsFeature } from './corrections/index.ts';
 import { credentialsFeature } from './credentials/index.ts';
 import { datesFeature } from './dates/index.ts';
 import { deadLettersFeature } from './dead-letters/index.ts';
@@ -33,6 +34,7 @@ export const FEATURES: Feature[] = [
   importFeature,
   credentialsFeature,
   changesFeature,
+  correctionsFeature,
   annotationsFeature,
   baselinesFeature,
   datesFeature,

@@ -4,17 +4,19 @@ import { useServices } from '../state/hooks.ts';
 import { useFeaturePages } from './slots.tsx';
 import './tables.css';
 
-/** The links keep a chosen site. @param props `shown`: name of the feature whose list is shown */
+/** Parameters that choose a part of the fleet, or arrange it. */
+const KEPT = ['site', 'place', 'level'];
+
+/** The links keep the chosen part of the fleet. @param props `shown`: name of the feature whose list is shown */
 export function ListSwitch({ shown: ofFeature }: { shown?: string }) {
   const { router } = useServices();
   const { query } = router.place.value;
   const pages = useFeaturePages().filter(({ place }) => place === 'lists');
-  const site = query.get('site');
-  const ofSite = site ? `site=${encodeURIComponent(site)}` : '';
+  const kept = new URLSearchParams([...query].filter(([name]) => KEPT.includes(name)));
   const shown = ofFeature ?? (query.get('show') === 'devices' ? 'devices' : 'sensors');
   const lists = [
-    { name: 'sensors', label: 'Sensors', href: ofSite ? `/?${ofSite}` : '/' },
-    { name: 'devices', label: 'Devices', href: `/?show=devices${ofSite && `&${ofSite}`}` },
+    { name: 'sensors', label: 'Sensors', href: kept.size > 0 ? `/?${kept}` : '/' },
+    { name: 'devices', label: 'Devices', href: `/?show=devices${kept.size > 0 ? `&${kept}` : ''}` },
     ...pages.map(({ name, label }) => ({ name, label, href: `/${name}` })),
   ];
   return (

@@ -100,12 +100,14 @@ function useMore(nav: Row, shown: string): Record<Side, boolean> {
   return more;
 }
 
-export const Breadcrumbs = ({ steps }: { steps: { label: string; href: string }[] }) => (
+export const Breadcrumbs = ({ steps }: { steps: { label: string; href: string; attributes?: object }[] }) => (
   <nav class="breadcrumbs" aria-label="Breadcrumb">
     <ol>
-      {steps.map(({ label, href }) => (
+      {steps.map(({ label, href, attributes }) => (
         <li key={href}>
-          <a href={href}>{label}</a>
+          <a href={href} {...attributes}>
+            {label}
+          </a>
         </li>
       ))}
     </ol>

@@ -103,7 +103,7 @@ export function SlowLine() {
 export const NoMatch = ({ href, byBeginning }: { href: string; byBeginning: boolean }) => (
   <Notice title="No sensor matches">
     <p>
-      Types and sites must match as a whole, names{' '}
+      Types, sites and places must match as a whole, names{' '}
       {byBeginning ? 'of sensors from their beginning' : 'of sensors or devices in any part'}.
     </p>
     <p>
@@ -124,7 +124,9 @@ export const EmptyFleet = () => (
 
 export const NoDevice = ({ byBeginning }: { byBeginning: boolean }) => (
   <Notice title="No device matches">
-    <p>Sites must match as a whole, names {byBeginning ? 'from their beginning' : 'in any part'}.</p>
+    <p>
+      Sites and places must match as a whole, names {byBeginning ? 'from their beginning' : 'in any part'}.
+    </p>
     <p>
       <a class="button" href="/?show=devices">
         Show all devices

@@ -1,6 +1,7 @@
 import type { LatestItem, Presence } from '../api/types.ts';
 import type { Faults, Judge } from './cells.ts';
 import { cellStateOf, listFaults, NO_JUDGE, refreshSilence } from './cells.ts';
+import type { Place, PlaceOf } from './places.ts';
 
 export type FleetFilter = { type?: string | null; site?: string | null };
 
@@ -114,6 +115,11 @@ export class Fleet {
     return sensor;
   }
 
+  /** Gives a place to all sensors, also to those that are still to come. */
+  setPlaces(placeOf: PlaceOf) {
+    this.#deviceIndex.setPlaces(placeOf);
+  }
+
   drain(): FleetSensor[] {
     const drained = this.#dirty;
     this.#dirty = [];
@@ -221,6 +227,8 @@ export interface FleetSensor {
   value: number;
   /** time between values in ms from the birth message; 0: not announced */
   intervalMs: number;
+  /** null: it has none; undefined: places are not known yet */
+  place: Place | null | undefined;
   /** deviation of the newest value from usual ones in standard deviations; null: not judged */
   sigmas: number | null;
   cellState: number;
@@ -236,6 +244,7 @@ class DeviceIndex {
   readonly devices: Map<string, FleetDevice> = new Map();
   #structure = 0;
   #away: ReadonlyMap<string, Presence> = new Map();
+  #placeOf: PlaceOf | null = null;
 
   structure(): number {
     return this.#structure;
@@ -244,6 +253,7 @@ class DeviceIndex {
   add(key: string, item: LatestItem): FleetSensor {
     const device = this.#updateDevice(item);
     const sensor = newSensor(key, device, item);
+    sensor.place = this.#placeOf?.(device.id, sensor.id);
     device.sensors.push(sensor);
     device.isInOrder = false;
     this.sensors.set(key, sensor);
@@ -272,6 +282,19 @@ class DeviceIndex {
       changed.push(device);
     }
     return changed;
+  }
+
+  setPlaces(placeOf: PlaceOf) {
+    this.#placeOf = placeOf;
+    let isChanged = false;
+    for (const sensor of this.sensors.values()) {
+      const place = placeOf(sensor.device.id, sensor.id);
+      if (place === sensor.place) continue;
+      isChanged ||= place?.path !== sensor.place?.path || sensor.place === undefined;
+      isChanged ||= place?.levels.join() !== sensor.place?.levels.join();
+      sensor.place = place;
+    }
+    if (isChanged) this.#structure += 1;
   }
 
   remove(id: string): FleetDevice | undefined {
@@ -337,6 +360,7 @@ const newSensor = (key: string, device: FleetDevice, item: LatestItem): FleetSen
   at: 0,
   value: Number.NaN,
   intervalMs: 0,
+  place: undefined,
   sigmas: null,
   cellState: 0,
   snapshot: 0,

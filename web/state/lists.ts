@@ -4,6 +4,7 @@ import type { DeviceItem, LatestItem, Page } from '../api/types.ts';
 import type { Fleet, FleetSensor } from './fleet.ts';
 import { useQuery, useServices } from './hooks.ts';
 import type { Live } from './live.ts';
+import { isWithin } from './places.ts';
 
 /** The sorting of a list: in the address `sort=name`, or `sort=-name` for descending. */
 export type Sorting = { by: string; down: boolean };
@@ -149,7 +150,12 @@ function join(known: string[], seen: (string | null)[]): string[] {
   return [...all].sort(inWords.compare);
 }
 
-export const FILTERS = ['name', 'type', 'site'];
+/** Filters that the API knows too. */
+const FILTERS = ['name', 'type', 'site'];
+/** Filters of a list whose sensors the browser holds. */
+const HELD_FILTERS = [...FILTERS, 'place'];
+
+export const isFiltered = (query: URLSearchParams): boolean => HELD_FILTERS.some((name) => query.has(name));
 
 /** Maximum number of requests while the pages are empty: with several filters, the API checks a limited number of rows for each. */
 const MOST_EMPTY_PAGES = 20;
@@ -196,14 +202,22 @@ const has = (name: string | null, text: string | null): boolean =>
 
 export type Matcher = (sensor: FleetSensor) => boolean;
 
-/** Type and site must be equal; `name` may be any part of a sensor or device name. @returns null: all sensors match */
+/** @returns whether a sensor has this place or one below it, also while places are not known */
+const isPlaced = ({ place }: Pick<FleetSensor, 'place'>, wanted: string): boolean =>
+  place === undefined || (place !== null && isWithin(place, wanted));
+
+/**
+ * Type and site must be equal; `name` may be any part of a sensor or device name, and `place` is at the sensor or above it.
+ * @returns null: all sensors match
+ */
 export function sensorMatcher(query: URLSearchParams): Matcher | null {
-  const [name, type, site] = ['name', 'type', 'site'].map((filter) => query.get(filter) ?? '');
-  if (!(name || type || site)) return null;
+  const [name, type, site, place] = HELD_FILTERS.map((filter) => query.get(filter) ?? '');
+  if (!(name || type || site || place)) return null;
   const text = (name ?? '').toLowerCase();
   return (sensor) =>
     (!type || sensor.type === type) &&
     (!site || sensor.device.site === site) &&
+    (!place || isPlaced(sensor, place)) &&
     (!text || sensor.name.toLowerCase().includes(text) || sensor.device.name.toLowerCase().includes(text));
 }
 
@@ -212,13 +226,22 @@ export function matchingSensors(sensors: FleetSensor[], query: URLSearchParams):
   return matches ? sensors.filter(matches) : sensors;
 }
 
-/** @returns devices that match the address: equal state and site, `name` as any part of the name */
-export function matchingDevices(devices: DeviceItem[], query: URLSearchParams): DeviceItem[] {
-  const [name, state, site] = ['name', 'state', 'site'].map((filter) => query.get(filter));
+/**
+ * @returns devices that match the address: equal state and site, `name` as any part of the name, and `place` at any sensor or above it
+ */
+export function matchingDevices(
+  devices: DeviceItem[],
+  query: URLSearchParams,
+  fleet: Pick<Fleet, 'devices'>,
+): DeviceItem[] {
+  const [name, state, site, place] = ['name', 'state', 'site', 'place'].map((filter) => query.get(filter));
+  const isAt = (id: string, wanted: string) =>
+    fleet.devices.get(id)?.sensors.some((sensor) => isPlaced(sensor, wanted)) ?? false;
   return devices.filter(
     (device) =>
       (!state || device.state === state) &&
       (!site || device.site === site) &&
+      (!place || isAt(device.device_id, place)) &&
       has(device.name ?? device.device_id, name ?? null),
   );
 }
@@ -273,7 +296,7 @@ export function useHeldSensors(
   const { live } = useServices();
   const { revision, isLate } = useRevision(live);
   const isHeld = live.fleet.holdsAll();
-  const address = ['name', 'type', 'site', 'page'].map((name) => query.get(name)).join('\n');
+  const address = [...HELD_FILTERS, 'page'].map((name) => query.get(name)).join('\n');
   const all = useMemo(
     () => (isHeld ? sortSensors(live.fleet.sensors.values()) : null),
     [live, isHeld, isHeld && live.fleet.structure()],

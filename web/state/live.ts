@@ -1,6 +1,6 @@
 import type { Signal } from '@preact/signals';
 import { signal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import type { Stream, StreamListeners, StreamStatus, Target } from '../api/stream/index.ts';
 import { FIGURES_ALONE, keyOf } from '../api/stream/index.ts';
 import type { Delta, LatestItem, ProcessHealth, StatsEvent } from '../api/types.ts';
@@ -30,6 +30,8 @@ export class Live {
   readonly status = signal<StreamStatus>('connecting');
   readonly stats = signal<Omit<StatsEvent, 'health'> | null>(null);
   readonly health = signal<Health>(noHealth(Date.now()));
+  /** counts changes of stored samples, after which charts and tables read them again */
+  readonly historyChanges = signal(0);
   readonly fleet: Fleet;
   readonly #events: Map<string, Signal<number>> = new Map();
   readonly #sensors = createRecentValues();
@@ -196,6 +198,18 @@ export class Live {
     this.health.value = { processes, receivedAt, ingestAt: takes ? receivedAt : this.health.peek().ingestAt };
     this.stats.value = next;
   }
+}
+
+/** Calls `onEvent` after events of a further kind. @param onEvent must be the same function at each drawing */
+export function useEvents(name: string, onEvent: () => void) {
+  const { live } = useServices();
+  const events = live.changesOf(name).value;
+  const seen = useRef(events);
+  useEffect(() => {
+    if (seen.current === events) return;
+    seen.current = events;
+    onEvent();
+  }, [events, onEvent]);
 }
 
 /** Keeps the event stream open for views without sensors, so that pipeline statistics and connection state are known. */

@@ -3,7 +3,7 @@ import { createRequests, Problem } from '../api/request.ts';
 import type { Clock } from './clock.ts';
 import { useServices } from './hooks.ts';
 
-type Scope = 'read' | 'ingest' | 'admin';
+type Scope = 'read' | 'ingest' | 'correct' | 'admin';
 
 interface SessionState {
   isOut: boolean;
@@ -20,7 +20,7 @@ const UNKNOWN: SessionState = {
   isOut: false,
   hasEnded: false,
   canLeave: false,
-  scopes: ['read', 'ingest', 'admin'],
+  scopes: ['read', 'ingest', 'correct', 'admin'],
   endsAt: null,
 };
 
@@ -108,9 +108,10 @@ export const fetchWithSession =
     return response;
   };
 
+/** `admin` includes the other scopes. */
 export function useMay(scope: Scope): boolean {
-  const { session } = useServices();
-  return session.state.value.scopes.includes(scope);
+  const { scopes } = useServices().session.state.value;
+  return scopes.includes(scope) || scopes.includes('admin');
 }
 
 /** Returns the reason why an action is disabled, as text. @param action label of the button of the action */

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import type { Request, RequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
 import { isLoopback } from '../../../common/addresses.ts';
@@ -6,7 +7,7 @@ import { LogThrottle } from '../../../common/log-throttle.ts';
 import type { Config } from '../../../common/settings/config.ts';
 import { type Attempts, createAttempts, type Rate } from './rate-limits.ts';
 import { COOKIE, cookieOptions, cookiesOf, createSessions } from './sessions.ts';
-import { type BoundToken, createTokens, readToken, SCOPES, type Scope, type Target } from './tokens.ts';
+import { createTokens, type Known, readToken, SCOPES, type Scope, type Target } from './tokens.ts';
 
 export { limitRequests } from './rate-limits.ts';
 export { COOKIE } from './sessions.ts';
@@ -18,15 +19,17 @@ export interface Caller {
   scopes: readonly Scope[];
   /** epoch ms; null: the caller has no session */
   endsAt: number | null;
+  /** names the token without showing it; null: the request has no token */
+  fingerprint: string | null;
   /** missing: the caller reaches the whole installation */
-  reaches?: BoundToken['reaches'] | undefined;
+  reaches?: Known['reaches'];
 }
 
 /** Reads from the address what a request touches. Empty: the whole installation. @throws `bad_id` */
 export type TargetsOf = (req: Request) => Target[];
 
-const ANYBODY: Caller = { by: 'anybody', scopes: SCOPES, endsAt: null };
-const NOBODY: Caller = { by: 'nobody', scopes: [], endsAt: null };
+const ANYBODY: Caller = { by: 'anybody', scopes: SCOPES, endsAt: null, fingerprint: null };
+const NOBODY: Caller = { by: 'nobody', scopes: [], endsAt: null, fingerprint: null };
 
 export function createAccess({
   settings,
@@ -35,7 +38,7 @@ export function createAccess({
   clock,
   logger,
 }: {
-  settings: Pick<Config['http'], 'host' | 'tls' | 'apiToken' | 'readTokens' | 'ingestTokens' | 'sessionMs'>;
+  settings: Parameters<typeof createTokens>[0] & Pick<Config['http'], 'host' | 'tls' | 'sessionMs'>;
   secret: string;
   attempts: Rate;
   /** epoch ms */
@@ -49,6 +52,15 @@ export function createAccess({
   const requests = createAttempts(attempts);
   const signIns = createAttempts(attempts);
   const notices = new TokenNotices({ logger });
+
+  // Keyed, so that a reader of the log cannot guess the token without a request.
+  const callerWith = (by: 'token' | 'session', known: Known, endsAt: number | null): Caller => ({
+    by,
+    scopes: known.scopes,
+    endsAt,
+    reaches: known.reaches,
+    fingerprint: createHmac('sha256', secret).update(`fingerprint ${known.token}`).digest('hex').slice(0, 8),
+  });
 
   async function checkToken(req: Request, res: Response, given: string, limiter: Attempts) {
     const known = tokens.find(given);
@@ -71,11 +83,10 @@ export function createAccess({
   ): Promise<Caller> {
     if (!tokens.areSet) return ANYBODY;
     const [session] = cookiesOf(req).flatMap((value) => sessions.open(value) ?? []);
-    if (session) return { by: 'session', ...session };
+    if (session) return callerWith('session', session.known, session.endsAt);
     const given = readToken(req.headers.authorization) ?? (tokenInQuery ? passwordOf(req) : null);
     if (given === null) return NOBODY;
-    const { scopes, reaches } = await checkToken(req, res, given, requests);
-    return { by: 'token', scopes, endsAt: null, reaches };
+    return callerWith('token', await checkToken(req, res, given, requests), null);
   }
 
   return {
@@ -115,9 +126,9 @@ export function createAccess({
       if (!known.scopes.includes('read')) throw forbidden(res, 'read');
       // The dashboard shows the whole installation.
       if (known.reaches) throw outOfReach(res);
-      const { value, ...session } = sessions.begin(known);
-      res.cookie(COOKIE, value, { ...cookie, expires: new Date(session.endsAt) });
-      return { by: 'session', ...session };
+      const { value, endsAt } = sessions.begin(known);
+      res.cookie(COOKIE, value, { ...cookie, expires: new Date(endsAt) });
+      return callerWith('session', known, endsAt);
     },
 
     /** @throws `forbidden` */

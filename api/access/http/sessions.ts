@@ -1,11 +1,11 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import type { CookieOptions, Request } from 'express';
-import type { Known, Scope } from './tokens.ts';
+import type { Known } from './tokens.ts';
 
 const FORMAT = /^(\d{1,16})\.([\w-]{43})$/;
 
 /** `endsAt`: epoch ms */
-type Session = { scopes: readonly Scope[]; endsAt: number };
+type Session = { known: Known; endsAt: number };
 
 /**
  * A session has the scopes of its token, is valid at every process with the same settings, and ends when the token is
@@ -25,19 +25,20 @@ export function createSessions({
   /** epoch ms */
   clock: () => number;
 }) {
-  const keyed = known.map(({ token, scopes }) => ({
-    token,
-    scopes,
-    key: Buffer.from(hkdfSync('sha256', secret, token, 'millrace session', 32)),
+  const keyed = known.map((one) => ({
+    known: one,
+    key: Buffer.from(hkdfSync('sha256', secret, one.token, 'millrace session', 32)),
   }));
 
   const sign = (key: Buffer, end: string) => createHmac('sha256', key).update(end).digest();
 
   return {
-    begin({ token }: Known): Session & { value: string } {
-      const { key, scopes } = keyed.find((candidate) => candidate.token === token) as (typeof keyed)[number];
+    begin(known: Known): Session & { value: string } {
+      const { key } = keyed.find(
+        (candidate) => candidate.known.token === known.token,
+      ) as (typeof keyed)[number];
       const endsAt = clock() + sessionMs;
-      return { scopes, endsAt, value: `${endsAt}.${sign(key, String(endsAt)).toString('base64url')}` };
+      return { known, endsAt, value: `${endsAt}.${sign(key, String(endsAt)).toString('base64url')}` };
     },
 
     /** Returns null if the signature is wrong, or the session has ended. */
@@ -47,7 +48,7 @@ export function createSessions({
       if (given.length !== 32 || Number(end) <= clock()) return null;
       const same = keyed.map(({ key }) => timingSafeEqual(given, sign(key, end)));
       const match = keyed[same.indexOf(true)];
-      return match ? { scopes: match.scopes, endsAt: Number(end) } : null;
+      return match ? { known: match.known, endsAt: Number(end) } : null;
     },
   };
 }

@@ -22,13 +22,15 @@ export function createTokens({
   apiToken,
   readTokens,
   ingestTokens,
-}: Pick<Config['http'], 'apiToken' | 'readTokens' | 'ingestTokens'>) {
+  correctTokens,
+}: Pick<Config['http'], 'apiToken' | 'readTokens' | 'ingestTokens' | 'correctTokens'>) {
   const scopesOf: Map<string, Set<Scope>> = new Map();
   const add = (token: string, scopes: readonly Scope[]) =>
     scopesOf.set(token, new Set([...(scopesOf.get(token) ?? []), ...scopes]));
   if (apiToken) add(apiToken, SCOPES);
   for (const token of readTokens) add(token, ['read']);
   for (const token of ingestTokens) add(token, ['ingest']);
+  for (const token of correctTokens) add(token, ['ingest', 'correct']);
 
   const known: Known[] = [...scopesOf].map(([token, scopes]) => ({ token, scopes: [...scopes] }));
   const bound: BoundToken[] = [];
@@ -63,7 +65,7 @@ export function readToken(header: string | undefined): string | null {
   return pair.slice(pair.indexOf(':') + 1);
 }
 
-/** `admin` includes the other scopes. */
-export const SCOPES = ['read', 'ingest', 'admin'] as const;
+/** `admin` includes the other scopes. A token of the scope `correct` may also send, because a replacement is sent. */
+export const SCOPES = ['read', 'ingest', 'correct', 'admin'] as const;
 
 export type Scope = (typeof SCOPES)[number];

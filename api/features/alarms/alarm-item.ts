@@ -28,6 +28,7 @@ export const alarmItem = (alarm: Alarm, text: string | null) => ({
   acknowledged_by: alarm.acknowledgedBy,
   comment: alarm.comment,
   shelved_until: timeOrNull(alarm.shelvedUntil),
+  values_corrected_at: timeOrNull(alarm.valuesCorrectedAt ?? null),
 });
 
 export type AlarmItem = ReturnType<typeof alarmItem>;

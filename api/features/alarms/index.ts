@@ -4,6 +4,7 @@ import { defineFeature } from '../../feature.ts';
 import { createAlarms } from './alarms.ts';
 import { createFindChange, KIND } from './announced.ts';
 import { CHANNEL, CHANNELS, readAlarm } from './channels.ts';
+import { noteCorrected } from './corrected.ts';
 import { routes as ruleRoutes } from './routes/alarm-rules.ts';
 import { routes } from './routes/alarms.ts';
 import { SCHEMAS } from './schemas.ts';
@@ -12,6 +13,21 @@ import { AlarmStore } from './store/episodes.ts';
 import { createAlarmTables } from './store/index.ts';
 
 const { Alarm, AlarmMessage } = SCHEMAS;
+
+/**
+ * - `alarmRules`: interval of the check for changed rules
+ * - `absence`: interval of the check for sensors that are absent
+ * - `alarmRecheck`: first pause before an open alarm is evaluated again; each later pause is twice as long
+ * - `alarmRecovery`: interval in which evaluation stores its progress, and looks for processes that died
+ * - `alarmDeliveries`: interval of the check for deliveries to repeat
+ */
+const PERIODS_MS = {
+  alarmRules: 2000,
+  absence: 250,
+  alarmRecheck: 1000,
+  alarmRecovery: 5000,
+  alarmDeliveries: 2000,
+};
 
 export const alarmsFeature = defineFeature({
   name: 'alarms',
@@ -44,8 +60,9 @@ export const alarmsFeature = defineFeature({
       health: { clockGuard, watches, unwatchedTime },
       ingest,
       publishing: { live, stream },
-      context: { periods },
+      context: { periodsOf },
     } = core;
+    const periods = periodsOf(PERIODS_MS);
     const tables = createAlarmTables(store.session);
     const channel = live.channel(CHANNEL, readAlarm);
     channel.subscribe((message) => stream.sendEvent('alarm', message));
@@ -68,6 +85,7 @@ export const alarmsFeature = defineFeature({
     });
     return {
       deps: { alarms, tables },
+      onCorrected: (correction, { bytes }) => noteCorrected(tables.episodes, correction, bytes),
       // It also ends alarms of a device that is already retired, so a second retirement repeats it after a failure.
       onRetired: ({ bytes }) => alarms.endOfDevice(bytes),
       start: alarms.start,

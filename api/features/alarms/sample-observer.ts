@@ -1,5 +1,5 @@
 import { dayOf } from '../../../schema/rules.ts';
-import type { SampleObserver } from '../../ingest/handlers/measurement-store.ts';
+import type { SampleObserver } from '../../ingest/handlers/sample-observer.ts';
 import type { EvaluationScheduler } from './evaluation/evaluation-scheduler.ts';
 import type { Recovery } from './recovery.ts';
 import type { RuleRegistry } from './rules/rule-registry.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AnnotationText, Id, Name, name, pageOf, Time, time, value } from '../../http/index.ts';
+import { Id, LineText, Name, name, pageOf, Time, time, value } from '../../http/index.ts';
 import { CONDITION_KINDS, RuleDefinition, SEVERITIES, WantedRule } from './rules/rule.ts';
 
 const AlarmRule = RuleDefinition.extend({
@@ -43,6 +43,10 @@ const Alarm = z
     acknowledged_by: z.string().nullable(),
     comment: z.string().nullable(),
     shelved_until: time,
+    values_corrected_at: time.meta({
+      description:
+        'The last correction of values between its start and its end; null: none. The alarm stays as it is.',
+    }),
   })
   .meta({ description: 'A time range in which a sensor met the condition of a rule.' });
 
@@ -129,7 +133,7 @@ const Acknowledgement = z
       .max(128)
       .optional()
       .meta({ description: 'Who acknowledges. Default: the kind of the caller.' }),
-    comment: AnnotationText.optional(),
+    comment: LineText.optional(),
   })
   .meta({ examples: [{ by: 'Ada', comment: 'The door was open' }] });
 

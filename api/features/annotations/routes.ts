@@ -3,7 +3,7 @@ import { MillraceError } from '../../../common/errors.ts';
 import { formatTime, parseTime } from '../../../common/times.ts';
 import { type DeviceBytes, uuidText } from '../../../schema/ids.ts';
 import { DAY_MS } from '../../../schema/rules.ts';
-import type { FeatureContext } from '../../feature.ts';
+import type { Core } from '../../feature.ts';
 import type { Operation } from '../../http/contract/operation.ts';
 import {
   audit,
@@ -22,7 +22,7 @@ import { parseTimeId } from '../../store/index.ts';
 import { SCHEMAS } from './schemas.ts';
 import type { Annotation, AnnotationStore } from './store.ts';
 
-type Deps = FeatureContext & { annotations: AnnotationStore };
+type Deps = Core & { annotations: AnnotationStore };
 
 const device = fields.id.meta({
   description: 'The annotated device: a UUID in lower case, or a name. Default: the whole installation.',

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { AnnotationText, Id, Name, pageOf, Time } from '../../http/index.ts';
+import { Id, LineText, Name, pageOf, Time } from '../../http/index.ts';
 
 const Annotation = z
   .strictObject({
     id: Id,
     ts: Time.meta({ description: 'The annotated instant.' }),
     device_id: Id.nullable(),
-    text: AnnotationText,
+    text: LineText,
   })
   .meta({
     description: 'A text about an instant. `device_id` is null if it is about the whole installation.',
@@ -22,7 +22,7 @@ const Annotation = z
 
 const WantedAnnotation = z
   .strictObject({
-    text: AnnotationText.meta({ description: 'One line of 1 to 500 characters.' }),
+    text: LineText.meta({ description: 'One line of 1 to 500 characters.' }),
     ts: z
       .union([
         z.int().meta({ description: 'Epoch milliseconds.' }),

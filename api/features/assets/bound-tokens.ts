@@ -31,7 +31,8 @@ export const createBoundTokens = (
 ): BoundToken[] =>
   tokens.map(({ scope, token, place }) => ({
     token,
-    scopes: scope === 'admin' ? SCOPES : [scope],
+    // A correction also changes hours in which a device was elsewhere.
+    scopes: scope === 'admin' ? SCOPES.filter((each) => each !== 'correct') : [scope],
     async reaches(targets) {
       // A move by another process must end the reach at once.
       await log.refreshNow();

@@ -1,5 +1,5 @@
 /** The MQTT interface as a document, with the topics of the core and of all features. */
-import { defineFeature, type FeatureContext } from '../../feature.ts';
+import { type Core, defineFeature } from '../../feature.ts';
 import type { Operation } from '../../http/contract/operation.ts';
 import { json, SCHEMAS } from '../../http/index.ts';
 import type { Route } from '../../http/route.ts';
@@ -16,7 +16,7 @@ export const readAsyncApi: Operation = {
   problems: [],
 };
 
-const routes: Array<Route<FeatureContext>> = [
+const routes: Array<Route<Core>> = [
   {
     method: 'get',
     path: '/asyncapi.json',

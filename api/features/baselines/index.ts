@@ -6,16 +6,23 @@ import { routes } from './routes.ts';
 import { SCHEMAS } from './schemas.ts';
 import { createBaselineStore } from './store.ts';
 
+/**
+ * - `learn`: interval of the check for baselines to learn
+ * - `baselines`: interval of the check for learned baselines to read
+ */
+const PERIODS_MS = { learn: 60_000, baselines: 60_000 };
+
 export const baselinesFeature = defineFeature({
   name: 'baselines',
   schemas: SCHEMAS,
   routes,
   create(core) {
     const {
-      context: { config, periods },
+      context: { config, periodsOf },
       store,
       health: { clockGuard },
     } = core;
+    const periods = periodsOf(PERIODS_MS);
     const table = createBaselineStore(store.session);
     const learning =
       config.role === 'http'

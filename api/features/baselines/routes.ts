@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express';
 import { z } from 'zod';
-import type { FeatureContext } from '../../feature.ts';
+import type { Core } from '../../feature.ts';
 import type { Operation } from '../../http/contract/operation.ts';
 import { fields, findSensor, json, keyOf, pathTargets, readQuery } from '../../http/index.ts';
 import type { Route } from '../../http/route.ts';
@@ -8,7 +8,7 @@ import type { Baselines } from './baselines.ts';
 import { baselineHourItem, createRanking, groupItem, OUTLIER_SIGMAS, outlierItem } from './ranking.ts';
 import { SCHEMAS } from './schemas.ts';
 
-type OutlierRouteDeps = FeatureContext & { baselines: Baselines };
+type OutlierRouteDeps = Core & { baselines: Baselines };
 
 const limit = fields.limit.meta({ description: 'The limit of items of the answer.' });
 const type = fields.name.meta({ description: 'Sensors of this type.', example: 'temperature' });

@@ -41,7 +41,7 @@ export class Changes {
     horizon,
     clock,
   }: {
-    store: Pick<Store, 'devices'>;
+    store: Pick<Store, 'devices' | 'corrections'>;
     blocks: BlockStore;
     groups: number;
     horizon: Pick<CommitHorizon, 'read'>;
@@ -80,9 +80,10 @@ export class Changes {
    */
   async *read(start: Position, signal: AbortSignal): AsyncGenerator<Change | Progress, Position> {
     const position = await this.#withPiece(start);
-    yield* position.step === 'late'
-      ? this.#reading.lateChanges(position, signal)
-      : this.#reading.changesOfDevices(position, signal);
+    if (position.step === 'late') {
+      yield* this.#reading.lateChanges(position, signal);
+      yield* this.#reading.corrections(position, signal);
+    } else yield* this.#reading.changesOfDevices(position, signal);
     const following = await this.#next(position);
     if (position.step === 'late') {
       const until = new Date(position.at + HOUR_MS).toISOString();

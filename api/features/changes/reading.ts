@@ -4,9 +4,11 @@ import { visitBlock } from '../../../schema/packed/block.ts';
 import { HOUR_MS, isLate } from '../../../schema/rules.ts';
 import { iteratePages } from '../../background/index.ts';
 import type { Store } from '../../store/index.ts';
+import { timeOfId } from '../../store/index.ts';
 import { openBatchText } from '../shared/blocks/index.ts';
 import type { Names } from '../shared/blocks/records.ts';
 import type { BlockStore, StoredBlock } from '../shared/blocks/store.ts';
+import { correctionText } from '../shared/corrections/index.ts';
 import {
   type Change,
   hoursOf,
@@ -38,7 +40,7 @@ export class ChangeReading {
     store,
     blocks,
     groups,
-  }: { store: Pick<Store, 'devices'>; blocks: BlockStore; groups: number }) {
+  }: { store: Pick<Store, 'devices' | 'corrections'>; blocks: BlockStore; groups: number }) {
     this.#store = store;
     this.#blocks = blocks;
     this.#groups = groups;
@@ -113,6 +115,25 @@ export class ChangeReading {
         }
         yield progressOf(position, { group, device, bucket });
       }
+    }
+  }
+
+  /** Those that were accepted in the hour of the step, in the order of their acceptance. They come after the late blocks. */
+  async *corrections(position: Position, signal: AbortSignal): AsyncGenerator<Change, void> {
+    const { at, after, fresh, join = 0 } = position;
+    const from = Math.max(at, fresh ? join + 1 : at, after?.group === this.#groups ? after.ts : at);
+    const listed = await this.#store.corrections.revisions(null, { from, to: at + HOUR_MS });
+    const ids = listed.map(({ id }) => id.toString('hex'));
+    const reached = after?.group === this.#groups ? ids.indexOf(after.digest) + 1 : 0;
+    for (const digest of ids.slice(reached)) {
+      signal.throwIfAborted();
+      const correction = await this.#store.corrections.find(Buffer.from(digest, 'hex'));
+      if (!correction) continue;
+      const place = {
+        ...{ group: this.#groups, device: '', bucket: 0, part: 0 },
+        ...{ ts: timeOfId(correction.id), digest },
+      };
+      yield { text: correctionText(correction), position: { ...position, after: place } };
     }
   }
 

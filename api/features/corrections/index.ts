@@ -1,6 +1,7 @@
 /** Corrections: stored samples are replaced or removed, and every act is listed. */
 import { defineFeature } from '../../feature.ts';
 import { createConcurrencyLimit } from '../../http/index.ts';
+import { CHANNELS, createEvents, createFind, KIND } from './events.ts';
 import { routes } from './routes.ts';
 import { SCHEMAS } from './schemas.ts';
 
@@ -18,8 +19,18 @@ export const correctionsFeature = defineFeature({
       example: '7d3f1c60-c6d2-11f0-8de9-0242ac120002',
     },
   },
+  events: {
+    [KIND]: {
+      schema: SCHEMAS.Correction,
+      text: 'a correction of any device. One of many sensors has several events with the same id. After a reconnect read `GET /corrections`',
+    },
+  },
+  channels: CHANNELS,
+  messages: { Correction: SCHEMAS.Correction },
+  announced: { [KIND]: createFind },
   routes,
-  create: () => ({
+  create: (core) => ({
+    ...createEvents(core),
     deps: {
       removals: createConcurrencyLimit(
         MAX_REMOVALS,

@@ -2,22 +2,22 @@ import { forEachConcurrently } from '../../../common/concurrency.ts';
 import { type Identity, uuidBytes } from '../../../schema/ids.ts';
 import type { Span } from '../../../schema/packed/series.ts';
 import { dayOf, HOUR_MS } from '../../../schema/rules.ts';
-import type { FeatureContext } from '../../feature.ts';
+import type { Core } from '../../feature.ts';
 import type { Hour, Range, Sensor } from '../../history/reading/hours.ts';
 import { LONGEST_MS, storedRange } from '../../history/reading/index.ts';
+import type { Act } from '../../ingest/correction-log.ts';
 import type { Change } from '../../ingest/corrections.ts';
 import { sensorOf } from '../../ingest/index.ts';
 import type { RevisedHour } from '../../ingest/revisions.ts';
+import type { Correction } from '../../store/corrections.ts';
 import type { selectSensors } from '../shared/selection/index.ts';
 
 type Selected = Awaited<ReturnType<typeof selectSensors>>;
 
-type Deps = Pick<FeatureContext, 'reading' | 'ingest' | 'corrections' | 'store'>;
+type Deps = Pick<Core, 'reading' | 'ingest' | 'corrections'>;
 
-interface Act {
+interface Removal extends Act {
   range: Range;
-  by: string;
-  reason: string | null;
   /** only counts */
   isDry: boolean;
   signal: AbortSignal;
@@ -30,13 +30,14 @@ const SENSORS_AT_ONCE = 8;
 const DAYS_AT_ONCE = 16;
 
 /**
- * Each device has one revision and one entry in the log, which is written first. So the log also has a removal that ended early.
+ * Each device has one revision and one entry in the log, which is written first. So the log also has a removal that ended early. Until a
+ * removal is finished, its entry has all selected sensors.
  * @returns what was removed @throws the reason with which `signal` was aborted
  */
-export async function removeSamples(deps: Deps, selected: Selected, act: Act) {
+export async function removeSamples(deps: Deps, selected: Selected, removal: Removal) {
   const total = { devices: 0, sensors: 0, samples: 0 };
   for (const [id, sensors] of byDevice(selected)) {
-    const { length, samples } = await removeOfDevice(deps, { id, bytes: uuidBytes(id) }, sensors, act);
+    const { length, samples } = await removeOfDevice(deps, { id, bytes: uuidBytes(id) }, sensors, removal);
     total.devices += length > 0 ? 1 : 0;
     total.sensors += length;
     total.samples += samples;
@@ -55,34 +56,36 @@ async function removeOfDevice(
   deps: Deps,
   identity: Pick<Identity, 'id' | 'bytes'>,
   sensors: Selected,
-  { range, by, reason, isDry, signal }: Act,
+  { range, isDry, signal, ...act }: Removal,
 ) {
-  const {
-    corrections,
-    ingest,
-    store: { corrections: log },
-  } = deps;
+  const { corrections, ingest } = deps;
   const done: { ids: string[]; samples: number } = { ids: [], samples: 0 };
   const device = await ingest.writing.registry.findNow(identity);
   if (!device) return { length: 0, samples: 0 };
-  const revision = isDry ? 0 : await corrections.nextRevision();
-  const entry = { revision, kind: 'remove' as const, ...range, by, reason };
-  let id: Buffer | undefined;
-  for (let at = 0; at < sensors.length; at += SENSORS_AT_ONCE) {
-    const changes: Change[] = [];
-    for (const { key, row, newest } of sensors.slice(at, at + SENSORS_AT_ONCE)) {
-      const removed = await findRemoved(deps, key, storedRange(range, newest), signal);
-      const sensor = sensorOf(device, row.id);
-      if (!sensor || removed.hours.length === 0) continue;
-      changes.push({ sensor, hours: removed.hours });
-      done.ids.push(row.id);
-      done.samples += removed.samples;
+  const entry = { kind: 'remove' as const, sensors: sensors.map(({ row }) => row.id), samples: 0, ...range };
+  let listed: Correction | undefined;
+  try {
+    for (let at = 0; at < sensors.length; at += SENSORS_AT_ONCE) {
+      const changes: Change[] = [];
+      let samples = 0;
+      for (const { key, row, newest } of sensors.slice(at, at + SENSORS_AT_ONCE)) {
+        const removed = await findRemoved(deps, key, storedRange(range, newest), signal);
+        const sensor = sensorOf(device, row.id);
+        if (!sensor || removed.hours.length === 0) continue;
+        changes.push({ sensor, hours: removed.hours });
+        samples += removed.samples;
+      }
+      if (changes.length === 0) continue;
+      if (!isDry) listed ??= await corrections.log.list(device, { ...entry, ...act }, { isRunning: true });
+      done.ids.push(...changes.map(({ sensor }) => sensor.id));
+      done.samples += samples;
+      if (!listed) continue;
+      await corrections.write(device, listed.revision, changes);
+      await corrections.log.prolong(listed);
     }
-    if (isDry || changes.length === 0) continue;
-    id ??= await log.add(device.bytes, { ...entry, sensors: done.ids, samples: 0 });
-    await corrections.write(device, revision, changes);
+  } finally {
+    if (listed) await corrections.log.finish(device, { ...listed, sensors: done.ids, samples: done.samples });
   }
-  if (id) await log.add(device.bytes, { ...entry, sensors: done.ids, samples: done.samples }, id);
   return { length: done.ids.length, samples: done.samples };
 }
 
@@ -98,7 +101,7 @@ interface Removed {
  * @throws the reason with which `signal` was aborted
  */
 async function findRemoved(
-  { reading }: Pick<FeatureContext, 'reading'>,
+  { reading }: Pick<Core, 'reading'>,
   sensor: Sensor,
   range: Range,
   signal: AbortSignal,

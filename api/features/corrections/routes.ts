@@ -1,18 +1,14 @@
 import type { RequestHandler } from 'express';
 import { z } from 'zod';
 import { MillraceError } from '../../../common/errors.ts';
-import { formatTime } from '../../../common/times.ts';
-import { uuidText } from '../../../schema/ids.ts';
 import { UNDO_DAYS } from '../../../schema/rules.ts';
-import type { FeatureContext } from '../../feature.ts';
+import type { Core } from '../../feature.ts';
 import type { Operation } from '../../http/contract/operation.ts';
 import {
   abortOnClose,
   actOf,
-  answerResult,
   audit,
   badParameter,
-  bodyOf,
   SCHEMAS as CORE_SCHEMAS,
   cutRange,
   fields,
@@ -23,18 +19,18 @@ import {
   queryTargets,
   REFUSAL_CODES,
   readQuery,
+  replaceSubmission,
 } from '../../http/index.ts';
 import type { ConcurrencyLimit } from '../../http/long-requests.ts';
 import type { Route } from '../../http/route.ts';
-import { resultOf } from '../../ingest/index.ts';
-import type { Correction } from '../../store/corrections.ts';
 import { parseTimeId } from '../../store/index.ts';
 import { selectSensors } from '../shared/selection/index.ts';
+import { correctionItem } from './events.ts';
 import { removeSamples } from './removal.ts';
 import { SCHEMAS } from './schemas.ts';
 import { undoCorrection } from './undo.ts';
 
-export type Deps = FeatureContext & {
+export type Deps = Core & {
   removals: ConcurrencyLimit;
 };
 
@@ -83,18 +79,8 @@ const UNDO = { reason };
 export const postCorrection =
   (deps: Deps): RequestHandler =>
   async (req, res) => {
-    const { context, ingest, corrections } = deps;
     const { device: name, reason: why = null } = readQuery(req, REPLACE);
-    const identity = parseDevice(name);
-    const body = bodyOf(req, res, context.config.ingest.maxMessageBytes, { compressed: true });
-    const submission = { contentType: req.headers['content-type'], ...body };
-    const batch = await ingest.submissions.admit(submission, async ({ payload, contentType, receivedAt }) => {
-      const decoded = ingest.decoder.decode(payload, contentType, receivedAt);
-      await corrections.replaceBatch(identity, decoded, actOf(res, why));
-      return decoded;
-    });
-    if (batch.counts.samples > 0) audit(context.logger, res, 'samples were replaced', name);
-    answerResult(res, resultOf(batch));
+    await replaceSubmission(deps, { req, res }, { name, reason: why });
   };
 
 export const deleteMeasurements =
@@ -121,18 +107,23 @@ export const deleteMeasurements =
       site,
       type,
     };
-    res.once('close', deps.removals.acquire());
+    const release = deps.removals.acquire();
     await abortOnClose(res, async (signal) => {
-      const selected = await selectSensors(deps, selection, { limit: MAX_SENSORS, to: range.to, signal });
-      const isDry = dryRun === 'true';
-      const act = { range, ...actOf(res, why), isDry, signal };
-      const { samples, sensors, devices } = await removeSamples(deps, selected, act);
-      if (!isDry) {
-        const target = [device, sensor, site, type].filter((text) => text !== undefined).join('/');
-        deps.context.metrics.corrected.inc({ kind: 'remove' }, samples);
-        audit(deps.context.logger, res, 'samples were removed', target);
+      // A removal goes on for a while after the client has disconnected.
+      try {
+        const selected = await selectSensors(deps, selection, { limit: MAX_SENSORS, to: range.to, signal });
+        const isDry = dryRun === 'true';
+        const removal = { range, ...actOf(res, why), isDry, signal };
+        const { samples, sensors, devices } = await removeSamples(deps, selected, removal);
+        if (!isDry) {
+          const target = [device, sensor, site, type].filter((text) => text !== undefined).join('/');
+          deps.context.metrics.corrected.inc({ kind: 'remove' }, samples);
+          audit(deps.context.logger, res, 'samples were removed', target);
+        }
+        res.json({ dry_run: isDry, devices, sensors, samples });
+      } finally {
+        release();
       }
-      res.json({ dry_run: isDry, devices, sensors, samples });
     });
   };
 
@@ -170,24 +161,10 @@ export const getCorrections =
     });
   };
 
-const correctionItem = ({ id, revision, device, sensors, from, to, ...given }: Correction) => ({
-  id: uuidText(id),
-  accepted_at: formatTime(Math.floor(revision / 1000)),
-  kind: given.kind,
-  device_id: device,
-  sensor_ids: sensors,
-  from: formatTime(from),
-  to: formatTime(to),
-  samples: given.samples,
-  by: given.by,
-  reason: given.reason,
-  undoes: given.undoes && uuidText(given.undoes),
-});
-
 export const replaceMeasurements: Operation = {
   id: 'replaceMeasurements',
   tag: 'corrections',
-  scope: 'admin',
+  scope: 'correct',
   summary: 'Replaces stored measurements of a device',
   description: `Takes the bodies of \`POST /measurements\`. Each measurement needs a time. Its value replaces whatever is stored for this instant of the sensor, also
 if a message with another value is repeated later. An instant without a stored measurement gets one. The answer comes after the commit, and from then on
@@ -204,7 +181,7 @@ all readers see the new values.`,
 export const removeMeasurements: Operation = {
   id: 'removeMeasurements',
   tag: 'corrections',
-  scope: 'admin',
+  scope: 'correct',
   summary: 'Removes stored measurements of a device, a site or a type',
   description: `Name a device, a site or a type. Removes the samples that are stored for \`[from, to)\`. They stay removed if their messages are repeated. Samples of the
 range that arrive later for an hour in which samples were removed may stay removed too. Count them with \`dry_run=true\` first. If the request ends early, repeat it.`,
@@ -216,7 +193,7 @@ range that arrive later for an hour in which samples were removed may stay remov
 export const undoOperation: Operation = {
   id: 'undoCorrection',
   tag: 'corrections',
-  scope: 'admin',
+  scope: 'correct',
   summary: 'Undoes a correction',
   description: `Readers see what they would see without the correction. Later corrections stay. It is a correction itself, so an undo can be undone.
 A correction can be undone for ${UNDO_DAYS} days. If the request ends early, repeat it.`,

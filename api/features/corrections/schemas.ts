@@ -17,7 +17,7 @@ const Correction = z
   })
   .meta({
     description:
-      'A correction of one device. `samples` counts the samples that got a value, or were removed; it is 0 until the correction is finished. `by` is the kind of the credential and the address of the caller.',
+      'A correction of one device. `samples` counts the samples that got a value, or were removed; it is 0 until a removal ends, and until then `sensor_ids` has all selected sensors. `by` is the kind of the credential, the fingerprint of the token and the address of the caller.',
     examples: [
       {
         id: '7d3f1c60-c6d2-11f0-8de9-0242ac120002',
@@ -28,7 +28,7 @@ const Correction = z
         from: '2026-11-21T08:00:00.000Z',
         to: '2026-11-21T09:00:00.000Z',
         samples: 3600,
-        by: 'token 192.0.2.1',
+        by: 'token 5f1d09ab 192.0.2.1',
         reason: 'The sensor was on the bench.',
         undoes: null,
       },

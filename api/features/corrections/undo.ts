@@ -1,76 +1,74 @@
+import { forEachConcurrently } from '../../../common/concurrency.ts';
 import { MillraceError } from '../../../common/errors.ts';
 import { uuidBytes } from '../../../schema/ids.ts';
-import { DAY_MS, dayOf, UNDO_DAYS } from '../../../schema/rules.ts';
-import type { FeatureContext } from '../../feature.ts';
+import { DAY_MS, dayOf, PURGE_DAYS, UNDO_DAYS } from '../../../schema/rules.ts';
+import type { Core } from '../../feature.ts';
+import type { Act } from '../../ingest/correction-log.ts';
 import type { Change } from '../../ingest/corrections.ts';
-import { sensorOf } from '../../ingest/index.ts';
-import type { Sensor } from '../../ingest/registry/cache.ts';
 import type { RevisedHour } from '../../ingest/revisions.ts';
 import type { Correction } from '../../store/corrections.ts';
 
-/** Of one write. Each day of a sensor is one request. */
+/** Of one write. */
 const SENSORS_AT_ONCE = 8;
+
+/** Each day of a sensor is one request. */
+const DAYS_AT_ONCE = 16;
 
 /**
  * Undoes a correction with a further revision, so readers see what they would see without it. Later corrections stay. The undo of an undo
  * restores the correction.
  * @returns the entry of the log
- * @throws `too_late`: it is too old, or its device is gone
+ * @throws `too_late`: it is too old, or its device is gone; `busy`: it still runs
  */
 export async function undoCorrection(
-  {
-    store,
-    ingest,
-    corrections,
-    context: { clock },
-  }: Pick<FeatureContext, 'store' | 'ingest' | 'corrections'> & { context: { clock: () => number } },
+  { store, ingest, corrections }: Pick<Core, 'store' | 'ingest' | 'corrections'>,
   correction: Correction,
-  { by, reason }: { by: string; reason: string | null },
+  act: Act,
 ): Promise<Correction> {
-  if (Math.floor(correction.revision / 1000) < clock() - UNDO_DAYS * DAY_MS)
-    throw new MillraceError('too_late', `A correction can be undone for ${UNDO_DAYS} days.`);
+  const now = await corrections.log.now();
+  if (correction.runningUntil > now)
+    throw new MillraceError('busy', 'The correction is still running. Try again later.');
+  const acceptedAt = Math.floor(correction.revision / 1000);
+  if (acceptedAt < now - UNDO_DAYS * DAY_MS) throw tooLate();
   const bytes = uuidBytes(correction.device);
   const device = await ingest.writing.registry.findNow({ id: correction.device, bytes });
   if (!device) throw new MillraceError('too_late', 'The device of this correction is not registered.');
-  const revision = await corrections.nextRevision();
-  const { sensors, from, to, samples } = correction;
-  const entry = {
-    revision,
-    kind: 'undo' as const,
-    sensors,
-    from,
-    to,
-    samples,
-    by,
-    reason,
-    undoes: correction.id,
-  };
-  const id = await store.corrections.add(bytes, entry);
+  const { sensors, from, to, samples, id: undoes, revision } = correction;
+  const entry = { kind: 'undo' as const, sensors, from, to, samples, undoes, ...act };
+  const undo = await corrections.log.list(device, entry, { after: revision, isRunning: true });
   for (let at = 0; at < sensors.length; at += SENSORS_AT_ONCE) {
     const changes: Change[] = [];
-    for (const ref of sensors.slice(at, at + SENSORS_AT_ONCE)) {
-      const sensor = sensorOf(device, ref);
-      if (sensor)
-        changes.push({ sensor, hours: await revisedHours(store, device.bytes, sensor, correction) });
+    // By id, because readers see the samples of a sensor that was retired as soon as it is registered again.
+    for (const id of sensors.slice(at, at + SENSORS_AT_ONCE)) {
+      const sensor = { id, bytes: uuidBytes(id) };
+      changes.push({ sensor, hours: await revisedHours(store, bytes, sensor.bytes, correction) });
     }
-    await corrections.write(device, revision, changes);
+    await corrections.write(device, undo.revision, changes, async () => {
+      // A packer may delete the samples already.
+      if (acceptedAt < (await corrections.log.now()) - (PURGE_DAYS - 0.5) * DAY_MS) throw tooLate();
+    });
+    await corrections.log.prolong(undo);
   }
-  return { ...entry, id, device: correction.device };
+  return corrections.log.finish(device, undo);
 }
+
+const tooLate = () => new MillraceError('too_late', `A correction can be undone for ${UNDO_DAYS} days.`);
 
 /** The hours that have a row of this correction. */
 async function revisedHours(
-  { packed }: FeatureContext['store'],
+  { packed }: Core['store'],
   device: Buffer,
-  sensor: Sensor,
+  sensor: Buffer,
   { revision, from, to }: Correction,
 ): Promise<RevisedHour[]> {
   const hours: RevisedHour[] = [];
-  for (let day = dayOf(from); day < to; day += DAY_MS) {
-    const rows = await packed.readSamples({ device, sensor: sensor.bytes }, day, day + DAY_MS);
+  const days: number[] = [];
+  for (let day = dayOf(from); day < to; day += DAY_MS) days.push(day);
+  await forEachConcurrently(DAYS_AT_ONCE, days, async (day) => {
+    const rows = await packed.readSamples({ device, sensor }, day, day + DAY_MS);
     for (const [hour, series] of rows)
       if (series.some((row) => row.revision?.at === revision))
         hours.push({ hour, spans: [], samples: { times: [], values: [] }, undoes: revision });
-  }
-  return hours;
+  });
+  return hours.sort((a, b) => a.hour - b.hour);
 }

@@ -6,15 +6,18 @@ import { routes } from './routes.ts';
 import { SCHEMAS } from './schemas.ts';
 import { createCredentialStore } from './store.ts';
 
+/** `recheck`: interval of the check of the credentials of open connections; after a rotation or revocation they close within 30 s */
+export const PERIODS_MS = { recheck: 20_000 };
+
 export const credentialsFeature = defineFeature({
   name: 'credentials',
   tags: { credentials: 'Accounts of devices at the embedded broker, if `MQTT_AUTH` is on.' },
   schemas: SCHEMAS,
   routes,
-  create({ context: { config, clock, logger, periods }, store }) {
+  create({ context: { config, clock, logger, periodsOf }, store }) {
     const { auth, url, username } = config.mqtt;
     const table = createCredentialStore(store);
-    const accounts = new DeviceAccounts({ store: table, everyMs: periods.recheck, logger });
+    const accounts = new DeviceAccounts({ store: table, everyMs: periodsOf(PERIODS_MS).recheck, logger });
     const credentials = createCredentialService({
       store: table,
       clock,

@@ -1,7 +1,7 @@
 import type { RequestHandler, Response } from 'express';
 import { MillraceError } from '../../../common/errors.ts';
 import { formatTime } from '../../../common/times.ts';
-import type { FeatureContext } from '../../feature.ts';
+import type { Core } from '../../feature.ts';
 import type { Operation } from '../../http/contract/operation.ts';
 import { audit, fields, json, PAGED, readJsonText, readQuery } from '../../http/index.ts';
 import type { Route } from '../../http/route.ts';
@@ -14,7 +14,7 @@ export const LIST = { limit: fields.limit, cursor: fields.cursor };
 /** In bytes. A thousand of the longest names, all characters escaped, fit. */
 const MAX_BYTES = 1024 * 1024;
 
-type CredentialDeps = FeatureContext & { credentials: CredentialService };
+type CredentialDeps = Core & { credentials: CredentialService };
 
 const SCOPE = JSON.stringify(['credentials']);
 

@@ -2,7 +2,7 @@ import type { RequestHandler } from 'express';
 import { formatTime } from '../../../common/times.ts';
 import { identifyDevice } from '../../../schema/ids.ts';
 import { HOUR_MS, MOST_CLOCK_DIFFERENCE_MS } from '../../../schema/rules.ts';
-import type { FeatureContext } from '../../feature.ts';
+import type { Core } from '../../feature.ts';
 import type { Operation } from '../../http/contract/operation.ts';
 import { json, readQuery } from '../../http/index.ts';
 import type { Route } from '../../http/route.ts';
@@ -19,7 +19,7 @@ const MAX_SHARE = 10;
 /** The devices with the most refusals are listed. */
 const MAX_DEVICES = 1000;
 
-type Deps = FeatureContext & { deadLetters: DeadLetterReads };
+type Deps = Core & { deadLetters: DeadLetterReads };
 
 /** `GET /dead-letters/devices`: devices whose measurements were refused within the last five minutes. */
 export function getRefusedDevices({ deadLetters, context: { clock } }: Deps): RequestHandler {

@@ -4,7 +4,7 @@ import { MillraceError } from '../../../common/errors.ts';
 import { formatTime } from '../../../common/times.ts';
 import { uuidText } from '../../../schema/ids.ts';
 import { DAY_MS, DEAD_LETTER_DAYS, MOST_CLOCK_DIFFERENCE_MS } from '../../../schema/rules.ts';
-import type { FeatureContext } from '../../feature.ts';
+import type { Core } from '../../feature.ts';
 import type { Operation } from '../../http/contract/operation.ts';
 import {
   Accepted,
@@ -25,7 +25,7 @@ import { decodePayload } from './decoded.ts';
 import { SCHEMAS } from './schemas.ts';
 import type { DeadLetterReads, Range } from './store.ts';
 
-type Deps = FeatureContext & { deadLetters: DeadLetterReads };
+type Deps = Core & { deadLetters: DeadLetterReads };
 
 export const RANGE = {
   from: fields.from.meta({
@@ -67,7 +67,7 @@ export const getDeadLetters =
   };
 
 export const getDeadLetter =
-  ({ store }: FeatureContext): RequestHandler =>
+  ({ store }: Core): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const deadLetter = await findDeadLetter(store, req);
@@ -96,7 +96,7 @@ export const getDeadLetterSummary =
   };
 
 export const postReplay =
-  ({ store, ingest, context: { logger } }: FeatureContext): RequestHandler =>
+  ({ store, ingest, context: { logger } }: Core): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const result = await ingest.replay(await findDeadLetter(store, req));

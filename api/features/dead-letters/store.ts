@@ -3,6 +3,7 @@ import { bucketOf, DEAD_LETTER_SHARDS, HOUR_MS } from '../../../schema/rules.ts'
 import type { StoredDeadLetter } from '../../store/dead-letters.ts';
 import { firstIdOf, int32, int64, type Store, timeOfId } from '../../store/index.ts';
 import type { Row, Session } from '../../store/sending/session.ts';
+import { addCodes } from './codes.ts';
 
 /** Limit of hours that one page reads, at 16 partitions each. 26 hours are a day, and a margin for clocks that differ. */
 const MAX_HOURS_PER_PAGE = 26;
@@ -62,8 +63,6 @@ export function createDeadLetterReads({
       return { deadLetters, next: compareDeadLetterIds(first, end) < 0 ? end : null };
     },
 
-    scanHour,
-
     /** Counts by the device's name or id, as in its topics. Dead letters that count the refusals of several devices are left out. */
     async refusedByDevice(range: Range): Promise<Map<string, RefusedCount>> {
       const counts: Map<string, RefusedCount> = new Map();
@@ -80,7 +79,7 @@ export function createDeadLetterReads({
     },
 
     /** See `summarizeDeadLetters`. */
-    summary: (range: Range, options?: { onHour?: (hour: number) => void; maxDeadLetters?: number }) =>
+    summary: (range: Range, options?: { maxDeadLetters?: number }) =>
       summarizeDeadLetters(scanHour, range, options),
   };
 }
@@ -121,9 +120,9 @@ type Slice = { first: Buffer; end: Buffer; hour: number };
 /** The search has covered all ids from `reached` on. */
 type Found = { ids: Buffer[]; reached: Buffer };
 
-export type Filter = { device?: string | undefined; code?: string | undefined };
+type Filter = { device?: string | undefined; code?: string | undefined };
 
-export type Head = { id: Buffer; device: string | null; codes: Record<string, number> };
+type Head = { id: Buffer; device: string | null; codes: Record<string, number> };
 
 /** Finds dead letters by time, device and code, without their content. */
 class DeadLetterSearch {
@@ -198,7 +197,7 @@ const newer = (a: Buffer, b: Buffer) => (compareDeadLetterIds(a, b) > 0 ? a : b)
  * Compares ids in the order of the CQL type `timeuuid`: by time, then by the other 8 bytes as signed bytes.
  * Both servers use this order (Cassandra's `TimeUUIDType`, ScyllaDB's `timeuuid_tri_compare`).
  */
-export function compareDeadLetterIds(a: Buffer, b: Buffer): number {
+function compareDeadLetterIds(a: Buffer, b: Buffer): number {
   const timeA = ticksOf(a);
   const timeB = ticksOf(b);
   if (timeA !== timeB) return timeA < timeB ? -1 : 1;
@@ -222,23 +221,18 @@ type HourCount = { hour: number; deadLetters: number; codes: Record<string, numb
 
 /**
  * Counts dead letters by code and hour, newest hour first, without empty hours.
- * @param options `onHour` is called with the epoch ms of each hour before the hour is counted
  * @returns `from` is later than the start of the range if the range has more than `maxDeadLetters`
  */
 async function summarizeDeadLetters(
   scanHour: (range: Range, onHead: (head: Head) => void) => Promise<void>,
   range: Range,
-  {
-    onHour,
-    maxDeadLetters = MAX_DEAD_LETTERS,
-  }: { onHour?: (hour: number) => void; maxDeadLetters?: number } = {},
+  { maxDeadLetters = MAX_DEAD_LETTERS }: { maxDeadLetters?: number } = {},
 ): Promise<{ hours: HourCount[]; from: number }> {
   const hours: HourCount[] = [];
   let read = 0;
   for (const part of hoursOf(range)) {
     if (read >= maxDeadLetters) return { hours, from: part.to };
     const hour = bucketOf(part.from);
-    onHour?.(hour);
     const count: HourCount = { hour, deadLetters: 0, codes: {} };
     await scanHour(part, ({ codes }) => {
       count.deadLetters++;
@@ -250,16 +244,10 @@ async function summarizeDeadLetters(
   return { hours, from: range.from };
 }
 
-/** Lazy: each part lies in one hour. */
-export function* hoursOf({ from, to }: Range, first: 'newest' | 'oldest' = 'newest'): Generator<Range, void> {
+/** Newest first. Lazy: each part lies in one hour. */
+function* hoursOf({ from, to }: Range): Generator<Range, void> {
   if (from >= to) return;
-  const [oldest, newest] = [bucketOf(from), bucketOf(to - 1)];
-  for (let done = 0; done <= newest - oldest; done += HOUR_MS) {
-    const hour = first === 'newest' ? newest - done : oldest + done;
+  for (let hour = bucketOf(to - 1); hour >= bucketOf(from); hour -= HOUR_MS) {
     yield { from: Math.max(from, hour), to: Math.min(to, hour + HOUR_MS) };
   }
-}
-
-export function addCodes(sum: Record<string, number>, codes: Record<string, number>) {
-  for (const [code, count] of Object.entries(codes)) sum[code] = (sum[code] ?? 0) + count;
 }

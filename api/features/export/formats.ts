@@ -1,7 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { type ZodObject, type ZodRawShape, z } from 'zod';
 import { formatTime } from '../../../common/times.ts';
-import type { FeatureContext, Formats } from '../../feature.ts';
+import type { Core, Formats } from '../../feature.ts';
 import { storedRange } from '../../history/reading/index.ts';
 import type { Content, Operation } from '../../http/contract/operation.ts';
 import {
@@ -22,7 +22,7 @@ import type { FileType } from '../shared/files/answers.ts';
 import { COLUMN_CONTENT, fileType, sendTable, tableType } from '../shared/files/index.ts';
 import { type ExportCounter, sendSensor } from './samples.ts';
 
-export type ExportDeps = FeatureContext & ExportCounter;
+export type ExportDeps = Core & ExportCounter;
 
 const tableFormat = z.enum(['json', 'csv', 'ndjson'], 'json, csv or ndjson').optional().meta({
   description:

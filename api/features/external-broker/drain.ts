@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { MillraceError } from '../../../common/errors.ts';
 import { type Flag, usageError } from '../../../common/flags.ts';
-import { PERIODS_MS, type Periods } from '../../../common/periods.ts';
+import { PERIODS_MS } from '../../../common/periods.ts';
 import type { Config } from '../../../common/settings/config.ts';
 import { createStatusLine } from '../../../common/status-line.ts';
 import { openDatabase } from '../../database.ts';
@@ -13,6 +13,9 @@ import { createContext } from '../../observability/index.ts';
 import { createSubscriber, unsubscribe } from './source/index.ts';
 
 const CHECK_EVERY_MS = 100;
+
+/** If the session gets no message for this time, its queue counts as empty. */
+const QUIET_MS = 5000;
 
 /** In ms. Messages that are not finished by then stay in the session. */
 const SETTLE_MS = 2000;
@@ -32,9 +35,8 @@ async function drainSession(deps: {
   /** a missing session counts as an empty one */
   orNone: boolean;
   slots: IngestSlots;
-  periods?: Periods;
 }): Promise<number> {
-  const { config, version, logger, end, onStatus, orNone, slots, periods = PERIODS_MS } = deps;
+  const { config, version, logger, end, onStatus, orNone, slots } = deps;
   const { mqtt } = config;
   if (!mqtt.url) {
     throw new MillraceError(
@@ -63,7 +65,7 @@ async function drainSession(deps: {
     clock: Date.now,
     logger,
     onFatal: end.fail,
-    keepAliveMs: periods.keepAlive,
+    keepAliveMs: PERIODS_MS.keepAlive,
     arrange: unsubscribe,
   });
   let stopped = false;
@@ -73,7 +75,7 @@ async function drainSession(deps: {
   end.reached.then(stop, stop);
 
   async function untilQuiet() {
-    while (!stopped && performance.now() - receivedAt < periods.quiet) {
+    while (!stopped && performance.now() - receivedAt < QUIET_MS) {
       await sleep(CHECK_EVERY_MS);
       if (progress.unsettled > 0 || !subscriber.check().ok) receivedAt = performance.now();
       const waiting = ingest.isStuck ? ', the database does not take them' : '';
@@ -89,10 +91,7 @@ async function drainSession(deps: {
     while (!stopped) {
       await untilQuiet();
       const before = receivedAt;
-      const answered = await Promise.race([
-        subscriber.roundTrip(),
-        sleep(periods.quiet, false, { ref: false }),
-      ]);
+      const answered = await Promise.race([subscriber.roundTrip(), sleep(QUIET_MS, false, { ref: false })]);
       if (answered && before === receivedAt) return;
       receivedAt = performance.now();
     }

@@ -6,6 +6,7 @@ import type {
   SchemaElement,
   SchemaTree,
 } from 'hyparquet';
+// The main module of hyparquet keeps a whole column of a row group in memory, also with `onPage`. So we use the parts that read a page.
 import { parquetHeader, readPage } from 'hyparquet/src/column.js';
 import { convert, convertWithDictionary, DEFAULT_PARSERS } from 'hyparquet/src/convert.js';
 import { decompressPage, readDataPage, readDataPageV2 } from 'hyparquet/src/datapage.js';

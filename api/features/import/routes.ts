@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { charsetOf } from '../../../common/encodings.ts';
 import { MillraceError } from '../../../common/errors.ts';
 import { formatTime } from '../../../common/times.ts';
-import type { FeatureContext } from '../../feature.ts';
+import type { Core } from '../../feature.ts';
 import type { Operation } from '../../http/contract/operation.ts';
 import {
   abortOnClose,
@@ -36,7 +36,7 @@ import { SCHEMAS } from './schemas.ts';
 import { IMPORT_SETTINGS } from './settings.ts';
 import { chunksOf, withUpload } from './uploads.ts';
 
-type Deps = FeatureContext & {
+type Deps = Core & {
   destination: Destination;
   imports: ConcurrencyLimit;
   importedSamples: ReturnType<Metrics['declare']['counter']>;
@@ -55,7 +55,7 @@ const QUERY = {
   }),
   replace: z.enum(['true', 'false'], 'true or false').default('false').meta({
     description:
-      'With `true` the samples replace what is stored for their times. The token needs the scope `admin`.',
+      'With `true` the samples replace what is stored for their times. The token needs the scope `correct`.',
   }),
   skip: digits(0, 999_999_999).default(0).meta({
     description:
@@ -74,7 +74,7 @@ export const postImport =
   (deps: Deps): RequestHandler =>
   async (req, res) => {
     const { device, dry_run: dryRun, replace, skip, ...file } = readQuery(req, QUERY);
-    if (replace === 'true') requireScope(res, 'admin');
+    if (replace === 'true') requireScope(res, 'correct');
     if (device !== undefined) parseDevice(device);
     closeUnread(req, res);
     // This refuses compressed bodies, because the parser of each format reads the raw bytes.

@@ -78,6 +78,7 @@ export function announcedText({ kind, content, times }: AnnouncedRecord): string
 const optionalTime = (ms: number | null) => (ms === null ? null : formatTime(ms));
 
 export function sizeOf(announcement: Announcement): number {
+  if ('item' in announcement) return FIXED_BYTES + JSON.stringify(announcement.item.content).length;
   if (!('deadLetter' in announcement)) return FIXED_BYTES;
   const { topic, content } = announcement.deadLetter;
   return FIXED_BYTES + 2 * topic.length + (content?.payload.length ?? 0);

@@ -49,7 +49,7 @@ const COMMANDS = {
     flags: {},
   },
   replay: {
-    help: 'sends all blocks, events, dead letters and alarms of a range again; each hour that it touches is sent whole',
+    help: 'sends all blocks, events, dead letters, alarms and corrections of a range again; each hour that it touches is sent whole',
     examples: [
       `${COMMAND} replay --from 2026-11-21T00:00:00Z --to 2026-11-22T00:00:00Z`,
       `${COMMAND} replay --from 2026-11-21T00:00:00Z`,
@@ -83,7 +83,7 @@ const NO_COMMITS = { openStamps: undefined };
 // npm run stream: creates the topics, shows the progress and replays records of streaming out, with the settings of npm start.
 await runCommand(async () => {
   const { command, flags } = parseGroup(GROUP, process.argv.slice(2));
-  const config = readCommandSettings('database');
+  const config = readCommandSettings('database', { further: ['STREAM_KAFKA'] });
   if (!config.of(KAFKA_SETTINGS).kafka) {
     throw new MillraceError(
       'usage',
@@ -266,7 +266,7 @@ async function replay(config: Config, flags: GroupValues<typeof COMMANDS>, print
     );
     statusLine.clear();
     print(
-      `${blocks} ${blocks === 1 ? 'block' : 'blocks'} sent again, and ${others} events, dead letters and alarms, from ${formatTime(from)} to before ${formatTime(to)}`,
+      `${blocks} ${blocks === 1 ? 'block' : 'blocks'} sent again, and ${others} events, dead letters, alarms and corrections, from ${formatTime(from)} to before ${formatTime(to)}`,
     );
   } finally {
     statusLine.clear();

@@ -3,13 +3,16 @@ import { KAFKA_SETTINGS } from '../../../schema/kafka/index.ts';
 import { defineFeature } from '../../feature.ts';
 import { createStreamStore } from './store.ts';
 
+/** `stream`: interval of the check for closed hours whose records in Kafka are incomplete */
+const PERIODS_MS = { stream: 10_000 };
+
 export const kafkaFeature = defineFeature({
   name: 'kafka',
   settings: [KAFKA_SETTINGS],
   announces: (config) => config.of(KAFKA_SETTINGS).kafka !== null,
   async create(core) {
     const {
-      context: { config, periods },
+      context: { config, periodsOf },
       store,
       health: { clockGuard },
       ingest,
@@ -28,7 +31,7 @@ export const kafkaFeature = defineFeature({
       isPressed: store.health.isPressed,
       outbox: ingest.outbox,
       announced,
-      pauseMs: periods.stream,
+      pauseMs: periodsOf(PERIODS_MS).stream,
     });
     store.write.observeBlocks(streamOut.blocks);
     return {

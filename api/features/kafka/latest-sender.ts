@@ -73,8 +73,8 @@ export class LatestSender {
     this.#changed = new Map();
     const latestRecords = changed.flatMap(({ device, sensor, isRemoved }) => {
       const { id, name, type, unit, site, ts, value } = sensor;
-      if (isRemoved) return [records.ofRemoved(id)];
-      if (ts === null || value === null) return [];
+      // A removal may have left no sample.
+      if (isRemoved || ts === null || value === null) return [records.ofRemoved(id)];
       const names = { device_id: device.id, device: device.name, sensor_id: id, sensor: name };
       return [records.ofLatest({ ...names, type, unit, site, ts, value })];
     });

@@ -1,5 +1,5 @@
 /** Ingest of line protocol, for clients of InfluxDB such as Telegraf. */
-import { defineFeature, type FeatureContext } from '../../feature.ts';
+import { type Core, defineFeature } from '../../feature.ts';
 import { counted } from '../../observability/index.ts';
 import { LineDecoder } from './decoder.ts';
 import { routes } from './routes.ts';
@@ -27,7 +27,7 @@ export const lineProtocolFeature = defineFeature({
   }),
 });
 
-function lineCounter({ declare }: FeatureContext['context']['metrics']) {
+function lineCounter({ declare }: Core['context']['metrics']) {
   const help =
     'Lines of line protocol by result: stored, refused (in whole or in part), skipped (by LINE_SKIP)';
   const counter = declare.counter('iot_ingest_lines_total', help, 'result');

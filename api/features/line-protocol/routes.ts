@@ -1,7 +1,7 @@
 import type { Request, RequestHandler } from 'express';
 import { z } from 'zod';
 import { MillraceError, refusalText } from '../../../common/errors.ts';
-import type { FeatureContext } from '../../feature.ts';
+import type { Core } from '../../feature.ts';
 import type { Operation } from '../../http/contract/operation.ts';
 import { actOf, bodyOf, json, readQuery, requireScope } from '../../http/index.ts';
 import type { Route } from '../../http/route.ts';
@@ -9,7 +9,7 @@ import type { LineDecoder, Precision } from './decoder.ts';
 import { SCHEMAS } from './schemas.ts';
 import { type LineResult, storeLines } from './storing.ts';
 
-type Deps = FeatureContext & { decoder: LineDecoder; countLines: (result: LineResult) => void };
+type Deps = Core & { decoder: LineDecoder; countLines: (result: LineResult) => void };
 
 /** Refused lines that an answer lists with a reason. Further ones are listed only by their numbers. */
 const MAX_REASONS = 100;
@@ -29,7 +29,7 @@ const ignored = (description: string) =>
 
 const replace = z.enum(['true', 'false'], 'true or false').default('false').meta({
   description:
-    'With `true` the values replace what is stored for their times. Each line needs a time, and the token the scope `admin`.',
+    'With `true` the values replace what is stored for their times. Each line needs a time, and the token the scope `correct`.',
 });
 
 const V2_QUERY = {
@@ -75,7 +75,7 @@ const writeLines =
       countLines,
     } = deps;
     const { precision, replace: replaces } = optionsOf(req);
-    if (replaces === 'true') requireScope(res, 'admin');
+    if (replaces === 'true') requireScope(res, 'correct');
     const body = bodyOf(req, res, config.ingest.maxMessageBytes, { compressed: true });
     const submission = { contentType: req.headers['content-type'], ...body };
     const result = await storeLines(

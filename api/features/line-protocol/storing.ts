@@ -1,8 +1,8 @@
 import { forEachConcurrently } from '../../../common/concurrency.ts';
 import type { Refusal } from '../../../common/errors.ts';
 import type { Identity } from '../../../schema/ids.ts';
-import type { FeatureContext } from '../../feature.ts';
-import type { Act } from '../../ingest/corrections.ts';
+import type { Core } from '../../feature.ts';
+import type { Act } from '../../ingest/correction-log.ts';
 import type { Submitted } from '../../ingest/handlers/index.ts';
 import type { Submissions } from '../../ingest/submission.ts';
 import { sumOf } from '../../observability/index.ts';
@@ -16,8 +16,8 @@ export interface LineResult {
   decoded: DecodedLines;
 }
 
-type Core = Pick<FeatureContext, 'ingest' | 'corrections'> & {
-  context: Pick<FeatureContext['context'], 'metrics'>;
+type StoringCore = Pick<Core, 'ingest' | 'corrections'> & {
+  context: Pick<Core['context'], 'metrics'>;
 };
 
 /** Devices of one request. Each needs at least one request to the database. */
@@ -25,7 +25,7 @@ const DEVICES_AT_ONCE = 64;
 
 /** Stores the lines of a post that can be stored. `replacing`: they replace stored values. @throws as `submit` of ingest, and the errors of `decode` */
 export const storeLines = (
-  core: Core,
+  core: StoringCore,
   submission: Parameters<Submissions['admit']>[0],
   decode: (message: Submitted) => DecodedLines,
   replacing: Act | null = null,
@@ -33,7 +33,7 @@ export const storeLines = (
   core.ingest.submissions.admit(submission, (message) => settle(core, message, decode, replacing));
 
 async function settle(
-  { ingest, corrections, context: { metrics } }: Core,
+  { ingest, corrections, context: { metrics } }: StoringCore,
   message: Submitted,
   decode: (message: Submitted) => DecodedLines,
   replacing: Act | null,

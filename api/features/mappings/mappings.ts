@@ -1,3 +1,4 @@
+import { MillraceError } from '../../../common/errors.ts';
 import { readMappings } from './file.ts';
 import type { Mapping } from './mapping.ts';
 import { covers, isReserved, type Levels } from './pattern.ts';
@@ -35,6 +36,18 @@ export class Mappings {
   /** @throws `bad_settings` */
   static load(path: string | undefined): Mappings {
     return new Mappings(path === undefined ? [] : readMappings(path));
+  }
+
+  /** @param reserved beginnings of topics that other features read @throws `bad_settings` */
+  checkPatterns(reserved: string[]) {
+    for (const { patterns } of this.#all)
+      for (const { text } of patterns)
+        for (const prefix of reserved)
+          if (text.startsWith(prefix))
+            throw new MillraceError(
+              'bad_settings',
+              `Mappings to correct (MQTT_MAPPINGS):\n  ${text} must not begin with ${prefix}: these topics have a meaning of their own`,
+            );
   }
 
   get all(): readonly Mapping[] {

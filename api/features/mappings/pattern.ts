@@ -8,8 +8,8 @@ type Level = { name: string } | { any: true } | { text: string };
 
 const NAMED = /^\{([a-z][a-z0-9_]*)\}$/;
 
-/** Topics of Millrace, of Sparkplug and of brokers. Mappings must not read them: live values would be stored again. */
-const RESERVED = /^(?:iot|spBv1\.0|\$[^/]*)(?:\/|$)/;
+/** Topics of Millrace and of brokers. Mappings must not read them: live values would be stored again. */
+const RESERVED = /^(?:iot|\$[^/]*)(?:\/|$)/;
 
 export const isReserved = (topic: string): boolean => RESERVED.test(topic);
 
@@ -80,8 +80,7 @@ export function covers(wide: string, narrow: string): boolean {
 export function brokenPatternRule(text: string): string | null {
   const levels = text.split('/');
   const names = levels.flatMap((level) => NAMED.exec(level)?.[1] ?? []);
-  if (isReserved(text))
-    return 'must not begin with iot, spBv1.0 or $: these topics have a meaning of their own';
+  if (isReserved(text)) return 'must not begin with iot or $: these topics have a meaning of their own';
   if (levels.some((level) => /[+#{}]/.test(level) && !isWild(level)))
     return 'must have +, # and {name} as whole levels, and names of a-z, 0-9 and _';
   if (levels.slice(0, -1).includes('#')) return 'must have # as its last level only';

@@ -13,7 +13,7 @@ import type { UnmatchedTopic, UnmatchedTopics } from './unmatched-topics.ts';
 interface Deps {
   unmatchedTopics: UnmatchedTopics;
   context: { config: Pick<Config, 'role' | 'mqtt'> };
-  ingest: { topics: Pick<Topics, 'contract'> };
+  ingest: { topics: Pick<Topics, 'contract' | 'isReserved'> };
 }
 
 export const getUnmatchedTopics =
@@ -30,11 +30,12 @@ export const getUnmatchedTopics =
     const unmatched = unmatchedTopics
       .list()
       .map((item) => ({ ...item, suggestion: suggestTopic(item.topic, ingest.topics.contract) }));
-    const drafts = proposeMappings(unmatched.filter(({ suggestion }) => suggestion === null));
+    const mappable = unmatched.filter(
+      ({ topic, suggestion }) => suggestion === null && !ingest.topics.isReserved(topic),
+    );
+    const drafts = new Map(proposeMappings(mappable).map((draft, index) => [mappable[index]?.topic, draft]));
     res.json({
-      items: unmatched.map((item) =>
-        unmatchedItem(item, item.suggestion === null ? (drafts.shift() ?? null) : null),
-      ),
+      items: unmatched.map((item) => unmatchedItem(item, drafts.get(item.topic) ?? null)),
       since: formatTime(since),
       source: role === 'http' ? 'none' : mqtt.url === undefined ? 'embedded' : 'external',
     });

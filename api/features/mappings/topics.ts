@@ -11,6 +11,7 @@ export class MappedTopics implements TopicReader {
   handler;
   match;
   subscriptions;
+  unknownTopicHint = 'MQTT_MAPPINGS can add it';
   onUnmatched;
   unmatched;
 
@@ -18,6 +19,7 @@ export class MappedTopics implements TopicReader {
   constructor(context: Context, deps: HandlerDeps) {
     const { clock, config } = context;
     const mappings = Mappings.load(config.of(MAPPING_SETTINGS).file);
+    mappings.checkPatterns(deps.contract.prefixes);
     this.handler = createMappedHandler(context, deps);
     this.match = mappings.match.bind(mappings);
     this.subscriptions = { ...mappings.filters, hint: 'allow it at the broker, or change MQTT_MAPPINGS' };

@@ -2,12 +2,15 @@
 import { defineFeature } from '../../feature.ts';
 import { PARQUET_SETTINGS } from './settings.ts';
 
+/** `stream`: interval of the check for finished days whose files are incomplete */
+const PERIODS_MS = { stream: 10_000 };
+
 export const parquetFeature = defineFeature({
   name: 'parquet',
   settings: [PARQUET_SETTINGS],
   async create(core) {
     const {
-      context: { config, periods },
+      context: { config, periodsOf },
       store,
       health: { clockGuard },
     } = core;
@@ -19,7 +22,7 @@ export const parquetFeature = defineFeature({
       store,
       clockGuard,
       isPressed: store.health.isPressed,
-      pauseMs: periods.stream,
+      pauseMs: periodsOf(PERIODS_MS).stream,
     });
   },
 });

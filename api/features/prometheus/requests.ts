@@ -3,14 +3,14 @@ import type { Request, RequestHandler, Response } from 'express';
 import { type ZodObject, type ZodRawShape, z } from 'zod';
 import { MillraceError } from '../../../common/errors.ts';
 import { parseTime } from '../../../common/times.ts';
-import type { FeatureContext } from '../../feature.ts';
+import type { Core } from '../../feature.ts';
 import type { Content, Operation } from '../../http/contract/operation.ts';
 import { bodyOf, checkEncoding, json, readParameters } from '../../http/index.ts';
 import type { WaitingLimit } from '../../http/long-requests.ts';
 import type { Route } from '../../http/route.ts';
 import { SCHEMAS } from './schemas.ts';
 
-export type PrometheusDeps = FeatureContext & { promql: WaitingLimit };
+export type PrometheusDeps = Core & { promql: WaitingLimit };
 
 const MAX_BODY_BYTES = 64 * 1024;
 

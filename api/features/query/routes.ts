@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { parseDuration } from '../../../common/durations.ts';
 import { MillraceError } from '../../../common/errors.ts';
 import { isZone } from '../../../common/zones.ts';
-import type { FeatureContext } from '../../feature.ts';
+import type { Core } from '../../feature.ts';
 import type { Grid } from '../../history/reading/grid.ts';
 import { binsOf, uniformGrid } from '../../history/reading/index.ts';
 import type { Operation } from '../../http/contract/operation.ts';
@@ -35,7 +35,7 @@ import {
 import { type CalendarUnit, calendarGrid, mostCalendarBins, NO_BINS, wholeGrid } from './calendar.ts';
 import { SCHEMAS } from './schemas.ts';
 
-type Deps = FeatureContext & { queries: ConcurrencyLimit };
+type Deps = Core & { queries: ConcurrencyLimit };
 
 /**
  * Limits of one answer: sensors, sensors that are read to find them, bins, and cells (sensors times bins). A month of 1,000 sensors by

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RequestHandler } from 'express';
 import { groupOf } from '../../../schema/ids.ts';
-import type { FeatureContext } from '../../feature.ts';
+import type { Core } from '../../feature.ts';
 import type { Operation } from '../../http/contract/operation.ts';
 import { fields, json, parseDevice, readQuery } from '../../http/index.ts';
 import type { Route } from '../../http/route.ts';
@@ -16,7 +16,7 @@ export const QUERY = {
   limit: fields.results,
 };
 
-export function getSearch({ context: { clock }, store, publishing }: FeatureContext): RequestHandler {
+export function getSearch({ context: { clock }, store, publishing }: Core): RequestHandler {
   const index = createSearchIndex({ read: publishing.stream.latest, clock });
 
   /** By the whole name or the id. Devices without sensors are not in the index, and are found only in this way. */
@@ -188,6 +188,6 @@ sensors is found by its whole name or its id.`,
   problems: ['bad_parameter', 'unavailable'],
 };
 
-export const routes: Array<Route<FeatureContext>> = [
+export const routes: Array<Route<Core>> = [
   { method: 'get', path: '/api/v1/search', operation: search, handler: getSearch },
 ];

@@ -1,10 +1,16 @@
 import { LRUCache } from 'lru-cache';
 import { SharedCalls } from '../../../common/concurrency.ts';
 import type { Identity } from '../../../schema/ids.ts';
-import { BIRTH_REPEAT_SHARE, DAY_MS } from '../../../schema/rules.ts';
+import { DAY_MS } from '../../../schema/rules.ts';
 import type { Retry } from '../../store/sending/retry.ts';
 import type { Metric } from './payload.ts';
 import type { SparkplugStore } from './store.ts';
+
+/**
+ * The metric definitions of a birth have the retention of history. A birth writes them again only after this fraction of the
+ * retention. So a node with rare births stays known, and a node with a birth every minute does not fill its partition.
+ */
+const BIRTH_REPEAT_SHARE = 1 / 4;
 
 /** A metric takes about 250 bytes. */
 const MAX_METRICS = 300_000;

@@ -2,6 +2,7 @@ import {
   EDGE_FILTERS,
   isBirth,
   isDeath,
+  NAMESPACE,
   parseSparkplugTopic,
   type SparkplugTopic,
   STATES,
@@ -36,7 +37,12 @@ export function parseEdgeTopic(topic: string): EdgeTopic | null {
 }
 
 /** They belong to the contract even without the setting `SPARKPLUG`, because a misspelled topic gets its suggestion from it. */
-export const EDGE_TOPICS: FurtherTopics = { parse: parseEdgeTopic, filters: EDGE_FILTERS };
+export const EDGE_TOPICS: FurtherTopics = {
+  parse: parseEdgeTopic,
+  filters: EDGE_FILTERS,
+  prefixes: [NAMESPACE],
+  isChosen: (level) => /^[ND](?:BIRTH|DATA|DEATH)$/.test(level),
+};
 
 /** The topics of edge nodes. A process without the setting `SPARKPLUG` only replays their dead letters. */
 export function openEdgeTopics({ config, clock, metrics }: Context, deps: HandlerDeps): TopicReader {

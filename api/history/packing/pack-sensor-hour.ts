@@ -1,17 +1,23 @@
 import { MillraceError } from '../../../common/errors.ts';
 import type { DeviceBytes, SensorBytes } from '../../../schema/ids.ts';
 import { encodeHour } from '../../../schema/packed/hour/encode-hour.ts';
-import { packRevision } from '../../../schema/packed/revision.ts';
+import { digestOf } from '../../../schema/packed/pack.ts';
+import { packBundle, packUndo, revisionRows } from '../../../schema/packed/revision.ts';
 import {
   isRevised,
+  joinCorrections,
   mergeSeries,
-  type Revision,
   type Series,
   sortMerge,
   withoutHidden,
 } from '../../../schema/packed/series.ts';
 import { hourStatisticsOf } from '../../../schema/packed/statistics.ts';
-import { DAY_MS, MAX_SAMPLES_PER_HISTORY_ROW, PURGE_DAYS } from '../../../schema/rules.ts';
+import {
+  DAY_MS,
+  MAX_SAMPLES_PER_HISTORY_ROW,
+  MAX_STATEMENTS_PER_BATCH,
+  PURGE_DAYS,
+} from '../../../schema/rules.ts';
 import type { Steps } from '../../background/index.ts';
 import type { StoredSeries } from '../../store/history/unpacked.ts';
 import type { Store } from '../../store/index.ts';
@@ -50,17 +56,37 @@ export function createSensorPacker({
     }
   }
 
-  /** A row that has hidden samples is written without them, and then removed. The samples of plain rows were written before. */
-  async function removeHidden(of: SensorHour, known: Known[], final: Known[], readFrom: number) {
-    const removed: Buffer[] = [];
-    for (const row of known) {
-      const kept = withoutHidden(row, final);
-      if (kept === row) continue;
-      const blob = kept.revision && revisionRow(of.hour, kept, kept.revision);
-      if (blob) await steps.run(() => store.writeSamples(of, [{ hour: of.hour, samples: blob }]));
-      removed.push(row.digest);
+  /** Writes `blobs`, and then deletes the other rows of `replaced`. */
+  async function replaceRows(of: SensorHour, replaced: Known[], blobs: Buffer[], readFrom: number) {
+    const known = new Set(replaced.map(({ digest }) => digest.toString('hex')));
+    for (const samples of blobs)
+      if (!known.delete(digestOf(samples).toString('hex')))
+        await steps.run(() => store.writeSamples(of, [{ hour: of.hour, samples }]));
+    const deleted = [...known].map((digest) => Buffer.from(digest, 'hex'));
+    for (let from = 0; from < deleted.length; from += MAX_STATEMENTS_PER_BATCH) {
+      const some = deleted.slice(from, from + MAX_STATEMENTS_PER_BATCH);
+      await steps.run(() => store.deleteSamples(of, of.hour, some, readFrom));
     }
-    if (removed.length > 0) await steps.run(() => store.removeSamples(of, of.hour, removed, readFrom));
+  }
+
+  /** The samples of plain rows without the hidden ones are written before. */
+  async function deleteHidden(of: SensorHour, known: Known[], deletable: Known[], readFrom: number) {
+    const joined = joinCorrections(deletable);
+    const blobs = joined ? revisionRows(of.hour, joined.revision, joined) : [];
+    const hidden = known.filter((row) => !isRevised(row) && withoutHidden(row, deletable) !== row);
+    // A bundle may also have corrections that stay.
+    const digests = new Set(deletable.map(({ digest }) => digest.toString('hex')));
+    const others = known.filter((row) => digests.has(row.digest.toString('hex')) && !deletable.includes(row));
+    blobs.push(...bundles(others.map((row) => blobOf(of.hour, row))));
+    await replaceRows(of, [...hidden, ...deletable], blobs, readFrom);
+  }
+
+  /** A device may correct a value each second. */
+  async function bundle(of: SensorHour, corrections: Known[], readFrom: number) {
+    const small = corrections.map((row) => ({ row, blob: blobOf(of.hour, row) })).filter(isSmall);
+    if (new Set(small.map(({ row }) => row.digest.toString('hex'))).size <= MAX_CORRECTION_ROWS) return;
+    const rows = small.map(({ row }) => row);
+    await replaceRows(of, rows, bundles(small.map(({ blob }) => blob)), readFrom);
   }
 
   async function packWhole(of: SensorHour, batches: Series, readFrom: number, unreadableBatches: number) {
@@ -74,12 +100,14 @@ export function createSensorPacker({
     }
     const plain = known.filter((row) => !isRevised(row));
     const corrections = known.filter(isRevised);
-    const final = finalOf(corrections, readFrom);
+    // An unreadable row may be an undo.
+    const deletable = unreadable > 0 ? [] : deletableCorrections(corrections, readFrom);
     const merged = mergeSeries([sortMerge(batches.times, batches.values), ...plain]);
-    const uncorrected = final.length === 0 ? merged : withoutHidden(merged, final);
+    const uncorrected = deletable.length === 0 ? merged : withoutHidden(merged, deletable);
     if (uncorrected.times.length === 0 && corrections.length === 0) return false;
     await writeSamples(of, uncorrected, plain);
-    if (final.length > 0) await removeHidden(of, known, final, readFrom);
+    if (deletable.length > 0) await deleteHidden(of, known, deletable, readFrom);
+    else if (unreadable === 0) await bundle(of, corrections, readFrom);
     // No statistics are written if batches are unreadable. With statistics, readers would take history for complete.
     // Without statistics, processes that can decode the batches read them as well.
     if (unreadableBatches > 0) return false;
@@ -120,18 +148,42 @@ type Known = NonNullable<StoredSeries>;
 
 const isReadable = (series: StoredSeries): series is Known => series !== null;
 
-/** Corrections that can no longer be undone. None, as long as an undo of this hour can be undone. */
-function finalOf(corrections: Known[], readFrom: number): Known[] {
+/** Corrections whose hidden samples may be deleted. None, as long as an undo of this hour can be undone. */
+function deletableCorrections(corrections: Known[], readFrom: number): Known[] {
   const before = (readFrom - PURGE_DAYS * DAY_MS) * 1000;
-  const isYoung = ({ revision }: Known) => Number(revision?.at) >= before;
-  if (corrections.some((row) => row.revision?.undoes !== undefined && isYoung(row))) return [];
-  return corrections.filter((row) => !isYoung(row));
+  const canStillBeUndone = ({ revision }: Known) => Number(revision?.at) >= before;
+  if (corrections.some((row) => row.revision?.undoes !== undefined && canStillBeUndone(row))) return [];
+  return corrections.filter((row) => !canStillBeUndone(row));
 }
 
-/** @returns null: nothing is left of the correction */
-function revisionRow(hour: number, { times, values }: Series, revision: Revision): Buffer | null {
-  if (times.length > 0) return packRevision(hour, revision, { times, values, from: 0, to: times.length });
-  return revision.spans.length > 0 ? packRevision(hour, revision, null) : null;
+/** More rows of corrections of an hour are bundled. */
+const MAX_CORRECTION_ROWS = 16;
+
+/** In bytes. A larger correction stays a row of its own. */
+const MAX_BUNDLED = 4096;
+const MAX_BUNDLE = 64 * 1024;
+
+function blobOf(hour: number, { revision, ...series }: Known): Buffer {
+  if (revision?.undoes !== undefined) return packUndo(revision.at, revision.undoes);
+  return revisionRows(hour, revision ?? { at: 0, spans: [] }, series)[0] as Buffer;
+}
+
+const isSmall = ({ blob }: { blob: Buffer }) => blob.length <= MAX_BUNDLED;
+
+/** The same corrections give the same bundles, in whatever order they are read. */
+function bundles(blobs: Buffer[]): Buffer[] {
+  const list: Buffer[][] = [];
+  let size = Number.POSITIVE_INFINITY;
+  const distinct = new Map(blobs.map((blob) => [blob.toString('hex'), blob]));
+  for (const blob of [...distinct.values()].sort(Buffer.compare)) {
+    if (size + blob.length > MAX_BUNDLE) {
+      list.push([]);
+      size = 0;
+    }
+    list.at(-1)?.push(blob);
+    size += blob.length;
+  }
+  return list.map(packBundle);
 }
 
 /** A sensor with fewer than 18 samples a second needs one row. Each row is encoded on demand, because encoding takes a while. */

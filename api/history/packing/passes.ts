@@ -104,6 +104,16 @@ export function createSecondPass({ store, clock, steps, sensors, observer, liste
     return inexact;
   }
 
+  /** Corrected samples of a sensor that was retired meanwhile are deleted as well. */
+  async function sensorsOf(group: number, device: DeviceBytes, since: number | undefined) {
+    const registered = await steps.run(() => store.sensorIds(group, device));
+    if (since === undefined) return registered;
+    const range = { from: since, to: since + (PURGE_DAYS + 1) * DAY_MS };
+    const corrected = await steps.run(() => store.corrections.sensors(device, range));
+    const known = new Set(registered.map((sensor) => sensor.toString('hex')));
+    return [...registered, ...corrected.filter((sensor) => !known.has(sensor.toString('hex')))];
+  }
+
   /** @returns sensors whose statistics are not exact, by hour and by the id in hex */
   async function findInexact(
     group: number,
@@ -112,7 +122,7 @@ export function createSecondPass({ store, clock, steps, sensors, observer, liste
     since: number | undefined,
   ): Promise<Map<number, Map<string, Buffer>>> {
     const hours: Map<number, Map<string, Buffer>> = new Map();
-    for (const sensor of await steps.run(() => store.sensorIds(group, device))) {
+    for (const sensor of await sensorsOf(group, device, since)) {
       for (const hour of await copyDay(device, sensor, day, since)) {
         const inexact = hours.get(hour) ?? new Map();
         hours.set(hour, inexact.set(sensor.toString('hex'), sensor));

@@ -15,7 +15,7 @@ import {
   problemsOf,
 } from './operation.ts';
 
-const DESCRIPTION = `Reads measurements, devices and dead letters. Takes measurements from devices without MQTT.
+const DESCRIPTION = `Reads measurements and devices. Takes measurements from devices without MQTT.
 
 Answers contain times as \`2026-11-21T00:00:00.000Z\`. Requests may contain ISO 8601, integer milliseconds, or a time before
 now such as \`-1h\` (\`ms\`, \`s\`, \`m\`, \`h\`, \`d\`, \`y\`) and \`now\`. Ranges are half-open,

@@ -15,7 +15,7 @@ import { SCHEMAS } from '../contract/schemas/index.ts';
 import { deviceItem, eventItem, type Presence, presenceOf, sensorItem } from '../items.ts';
 import { cutRange, fields, parseDevice, parseSensor, readQuery } from '../parameters.ts';
 import { answerResult } from '../problems.ts';
-import type { Route, RouteContext } from '../route.ts';
+import type { Route, RouteCore } from '../route.ts';
 import type { Stream } from '../stream/index.ts';
 import { pathTargets } from '../targets.ts';
 
@@ -37,14 +37,14 @@ export const DEVICES_QUERY = {
   name: fields.name.meta({ description: 'Devices whose name begins with this text.', example: 'my-' }),
 };
 
-type DeviceRouteDeps = RouteContext & {
+type DeviceRouteDeps = RouteCore & {
   retire: Retirement['retire'];
   stream: Pick<Stream, 'removeDevice'>;
 };
 
 /** Reads a page of the list. `name`: the beginning of names. */
 export function devicePages(
-  { store, context: { clock } }: Pick<RouteContext, 'store' | 'context'>,
+  { store, context: { clock } }: Pick<RouteCore, 'store' | 'context'>,
   {
     state,
     site,
@@ -64,7 +64,7 @@ export function devicePages(
 }
 
 export const getDevices =
-  (deps: RouteContext): RequestHandler =>
+  (deps: RouteCore): RequestHandler =>
   async (req, res) => {
     const { limit, cursor, ...filter } = readQuery(req, DEVICES_QUERY);
     const scope = JSON.stringify(['devices', filter.state, filter.site, filter.name]);
@@ -74,7 +74,7 @@ export const getDevices =
   };
 
 export const getDevice =
-  (deps: RouteContext): RequestHandler =>
+  (deps: RouteCore): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const device = parseDevice(String(req.params['device']));
@@ -83,7 +83,7 @@ export const getDevice =
 
 /** @throws `not_found` */
 async function readItem(
-  { store, context: { clock } }: Pick<RouteContext, 'store' | 'context'>,
+  { store, context: { clock } }: Pick<RouteCore, 'store' | 'context'>,
   { id, bytes }: Identity,
 ) {
   const key = { group: groupOf(bytes, store.groups), bytes };
@@ -98,7 +98,7 @@ async function readItem(
 }
 
 export const putDevice =
-  (deps: RouteContext): RequestHandler =>
+  (deps: RouteCore): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const {
@@ -118,7 +118,7 @@ export const putDevice =
   };
 
 export const patchSensor =
-  (deps: RouteContext): RequestHandler =>
+  (deps: RouteCore): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const {
@@ -154,7 +154,7 @@ export const deleteDevice =
   };
 
 export const getSensor =
-  (deps: RouteContext): RequestHandler =>
+  (deps: RouteCore): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const { deviceId, row } = await findSensor(deps, req.params);
@@ -162,7 +162,7 @@ export const getSensor =
   };
 
 /** @throws `bad_id`, `not_found` */
-export async function findSensor({ store }: Pick<RouteContext, 'store'>, params: Request['params']) {
+export async function findSensor({ store }: Pick<RouteCore, 'store'>, params: Request['params']) {
   const device = parseDevice(String(params['device']));
   const sensor = parseSensor(device.id, String(params['sensor']));
   const group = groupOf(device.bytes, store.groups);
@@ -178,7 +178,7 @@ export async function findSensor({ store }: Pick<RouteContext, 'store'>, params:
  * @throws `bad_id`, `not_found`
  */
 export async function findMeasured(
-  deps: RouteContext,
+  deps: RouteCore,
   params: Request['params'],
 ): Promise<Awaited<ReturnType<typeof findSensor>> & { newest: number | null }> {
   const found = await findSensor(deps, params);
@@ -225,7 +225,7 @@ export const retireDevice: Operation = {
   scope: 'admin',
   targets: pathTargets,
   summary: 'Retires a device',
-  description: `Removes the device from all pages, counts and indexes, and revokes its credential. Its samples stay until they expire. If
+  description: `Removes the device from all pages, counts and indexes, and closes its account at the broker. Its samples stay until they expire. If
 the device comes back, it registers again: at once at this process, and within ten minutes at other processes. After 503 the retirement
 may be half done. Repeat it.`,
   answers: { 204: {} },
@@ -292,7 +292,7 @@ export const readSensor: Operation = {
 };
 
 export const getEvents =
-  (deps: RouteContext): RequestHandler =>
+  (deps: RouteCore): RequestHandler =>
   async (req, res) => {
     const {
       store,

@@ -16,9 +16,9 @@ import {
   streamItem,
 } from '../items.ts';
 import { cutRange, fields, readQuery } from '../parameters.ts';
-import type { Route, RouteContext } from '../route.ts';
+import type { Route, RouteCore } from '../route.ts';
 
-type FleetDeps = RouteContext & {
+type FleetDeps = RouteCore & {
   stats: Pick<InstallationStats, 'recent'>;
   unwatchedTime: Pick<UnwatchedTime, 'read'>;
   mqtt: BrokerAddress;
@@ -26,7 +26,7 @@ type FleetDeps = RouteContext & {
   streamedUntil: () => Promise<Array<number | null>>;
 };
 
-export function getFleet({ store, context: { clock } }: RouteContext): RequestHandler {
+export function getFleet({ store, context: { clock } }: RouteCore): RequestHandler {
   const fleet = createFleetCount({ tally: store.fleet.tally, groups: store.groups, clock });
   return async (req, res) => {
     readQuery(req, {});
@@ -172,7 +172,7 @@ export const readPipeline: Operation = {
   summary: 'The processes of the installation, the database and the broker',
   description: `Each process reports its state and the rates of the last five seconds every 10 s. A process that stops removes its row. A process
 that died is \`stale\` after 30 s and disappears after an hour. \`database\` is the view of the process that answers. \`broker\` is the check of one
-process, of one with a failed check if there is one. History before \`packed_until\` is packed. \`stream_out\` is null unless a process streams to Kafka. \`ingest\` has what a new device needs.`,
+process, of one with a failed check if there is one. History before \`packed_until\` is packed. \`stream_out\` is null unless a process streams commits to another system. \`ingest\` has what a new device needs.`,
   answers: { 200: json(SCHEMAS.Pipeline) },
   problems: ['bad_parameter', 'unavailable'],
 };

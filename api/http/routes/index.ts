@@ -6,7 +6,7 @@ import { PROBLEM_MEMBERS, TAGS } from '../contract/operation.ts';
 import { PAYLOADS } from '../contract/payloads.ts';
 import { SCHEMAS } from '../contract/schemas/index.ts';
 import type { BrokerAddress } from '../items.ts';
-import type { Route, RouteContext } from '../route.ts';
+import type { Route, RouteCore } from '../route.ts';
 import type { Stream } from '../stream/index.ts';
 import * as devices from './devices.ts';
 import * as fleet from './fleet.ts';
@@ -15,7 +15,7 @@ import * as measurements from './measurements.ts';
 import * as service from './service.ts';
 import * as session from './session.ts';
 
-/** What the routes of the core need in addition to `RouteContext`. */
+/** What the routes of the core need in addition to `RouteCore`. */
 export interface CoreParts {
   retire: Retirement['retire'];
   stats: Pick<InstallationStats, 'recent'>;
@@ -26,7 +26,7 @@ export interface CoreParts {
 }
 
 /** Only a process that serves the API serves these. */
-export const API_ROUTES: Array<Route<RouteContext & CoreParts>> = [
+export const API_ROUTES: Array<Route<RouteCore & CoreParts>> = [
   ...latest.routes,
   ...fleet.routes,
   ...devices.routes,

@@ -8,7 +8,7 @@ import { json, type Operation, PAGED } from '../contract/operation.ts';
 import { SCHEMAS } from '../contract/schemas/index.ts';
 import { latestItem } from '../items.ts';
 import { fields, parseDevice, rangeAt, readQuery, type TimeParameter } from '../parameters.ts';
-import type { Route, RouteContext } from '../route.ts';
+import type { Route, RouteCore } from '../route.ts';
 import type { Stream } from '../stream/index.ts';
 import { queryTargets } from '../targets.ts';
 
@@ -27,7 +27,7 @@ export const LATEST_QUERY = {
 
 /** Reads a page of the newest values, or of those at `asof`. */
 export function latestPages(
-  deps: RouteContext,
+  deps: RouteCore,
   {
     device,
     asof,
@@ -58,7 +58,7 @@ export function latestPages(
 }
 
 export const getLatest =
-  (deps: RouteContext): RequestHandler =>
+  (deps: RouteCore): RequestHandler =>
   async (req, res) => {
     const {
       http: { cursors, limits },
@@ -150,7 +150,7 @@ this process is sent within 30 s.`,
   problems: ['bad_parameter', 'bad_id', 'busy'],
 };
 
-export const routes: Array<Route<RouteContext & { stream: Pick<Stream, 'handler'> }>> = [
+export const routes: Array<Route<RouteCore & { stream: Pick<Stream, 'handler'> }>> = [
   { method: 'get', path: '/api/v1/latest', operation: listLatest, handler: getLatest },
   { method: 'get', path: '/api/v1/stream', operation: followLatest, handler: ({ stream }) => stream.handler },
 ];

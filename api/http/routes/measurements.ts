@@ -1,7 +1,10 @@
-import type { Request, RequestHandler } from 'express';
+import type { Request, RequestHandler, Response } from 'express';
 import { z } from 'zod';
 import { formatTime } from '../../../common/times.ts';
+import { requireScope } from '../../access/http/index.ts';
 import { storedRange } from '../../history/reading/index.ts';
+import { resultOf } from '../../ingest/index.ts';
+import { actOf, audit } from '../audit.ts';
 import { bodyOf } from '../body.ts';
 import { json, type Operation, PAGED, REFUSAL_CODES } from '../contract/operation.ts';
 import { PAYLOADS } from '../contract/payloads.ts';
@@ -9,7 +12,7 @@ import { SCHEMAS } from '../contract/schemas/index.ts';
 import { abortOnClose } from '../long-requests.ts';
 import { cutRange, fields, parseDevice, readQuery } from '../parameters.ts';
 import { answerResult } from '../problems.ts';
-import type { Route, RouteContext } from '../route.ts';
+import type { Route, RouteCore } from '../route.ts';
 import { pathTargets, queryTargets } from '../targets.ts';
 import { findMeasured } from './devices.ts';
 
@@ -17,6 +20,10 @@ const SUBMISSION_QUERY = {
   device: z
     .string('the device that measured')
     .meta({ description: 'The device that measured: a UUID in lower case, or a name.', example: 'my-desk' }),
+  replace: z.enum(['true', 'false'], 'true or false').default('false').meta({
+    description:
+      'With `true` the values replace what is stored for their times. Each needs a time, and the token the scope `correct`.',
+  }),
 };
 
 export const SERIES_QUERY = {
@@ -41,7 +48,7 @@ export const MEASUREMENTS_QUERY = {
 
 /** Samples in [from, to), page by page. The cursor holds the instant that the page reached. */
 export const getMeasurements =
-  (deps: RouteContext): RequestHandler =>
+  (deps: RouteCore): RequestHandler =>
   async (req, res) => {
     const {
       reading,
@@ -113,7 +120,7 @@ refused, the problem has the code of that refusal. After \`busy\`, wait for the 
 
 /** @throws `bad_range`, `bad_id`, `not_found`, `unavailable` */
 export async function seriesReader(
-  deps: RouteContext,
+  deps: RouteCore,
   params: Request['params'],
   { points, utc_offset: offset, ...given }: SeriesQuery,
 ) {
@@ -128,7 +135,7 @@ export async function seriesReader(
 }
 
 export const getSeries =
-  (deps: RouteContext): RequestHandler =>
+  (deps: RouteCore): RequestHandler =>
   async (req, res) => {
     const read = await seriesReader(deps, req.params, readQuery(req, SERIES_QUERY));
     const release = deps.http.limits.series.acquire();
@@ -143,14 +150,38 @@ export const getSeries =
 
 /** `POST /measurements?device=`: stores a message as the MQTT listener does, and answers after its commit. */
 export const postSubmission =
-  ({ ingest, context: { config } }: RouteContext): RequestHandler =>
+  (deps: RouteCore): RequestHandler =>
   async (req, res) => {
-    const device = parseDevice(readQuery(req, SUBMISSION_QUERY).device);
-    const body = bodyOf(req, res, config.ingest.maxMessageBytes, { compressed: true });
+    const { device: name, replace } = readQuery(req, SUBMISSION_QUERY);
+    if (replace === 'true') {
+      requireScope(res, 'correct');
+      return replaceSubmission(deps, { req, res }, { name, reason: null });
+    }
+    const { ingest, context } = deps;
+    const device = parseDevice(name);
+    const body = bodyOf(req, res, context.config.ingest.maxMessageBytes, { compressed: true });
     answerResult(res, await ingest.submit({ device, contentType: req.headers['content-type'], ...body }));
   };
 
-export const routes: Array<Route<RouteContext>> = [
+/** The values of the body replace what is stored for their times. `name`: of the device */
+export async function replaceSubmission(
+  { ingest, corrections, context: { config, logger } }: RouteCore,
+  { req, res }: { req: Request; res: Response },
+  { name, reason }: { name: string; reason: string | null },
+) {
+  const device = parseDevice(name);
+  const body = bodyOf(req, res, config.ingest.maxMessageBytes, { compressed: true });
+  const submission = { contentType: req.headers['content-type'], ...body };
+  const batch = await ingest.submissions.admit(submission, async ({ payload, contentType, receivedAt }) => {
+    const decoded = ingest.decoder.decode(payload, contentType, receivedAt);
+    await corrections.replaceBatch(device, decoded, actOf(res, reason));
+    return decoded;
+  });
+  if (batch.counts.samples > 0) audit(logger, res, 'samples were replaced', name);
+  answerResult(res, resultOf(batch));
+}
+
+export const routes: Array<Route<RouteCore>> = [
   {
     method: 'get',
     path: '/api/v1/devices/{device}/sensors/{sensor}/measurements',

@@ -7,13 +7,13 @@ import { json, type Operation } from '../contract/operation.ts';
 import { PAYLOADS } from '../contract/payloads.ts';
 import { SCHEMAS } from '../contract/schemas/index.ts';
 import { readQuery } from '../parameters.ts';
-import type { Route, RouteContext } from '../route.ts';
+import type { Route, RouteCore } from '../route.ts';
 
 /** In bytes. The longest token, all characters escaped, fits. */
 const MAX_BYTES = 32 * 1024;
 
 export const postSession =
-  ({ http: { access } }: Pick<RouteContext, 'http'>): RequestHandler =>
+  ({ http: { access } }: Pick<RouteCore, 'http'>): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const { token } = readSignIn(await readJsonText(req, res, MAX_BYTES));
@@ -21,14 +21,14 @@ export const postSession =
   };
 
 export const getSession =
-  ({ http: { access } }: Pick<RouteContext, 'http'>): RequestHandler =>
+  ({ http: { access } }: Pick<RouteCore, 'http'>): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     res.json(sessionItem(access, await access.callerOf(req, res)));
   };
 
 export const deleteSession =
-  ({ http: { access } }: Pick<RouteContext, 'http'>): RequestHandler =>
+  ({ http: { access } }: Pick<RouteCore, 'http'>): RequestHandler =>
   (req, res) => {
     readQuery(req, {});
     access.signOut(req, res);
@@ -44,9 +44,10 @@ function readSignIn(text: string): { token: string } {
   }
 }
 
-const sessionItem = ({ isRequired }: Access, { scopes, endsAt }: Caller) => ({
+const sessionItem = ({ isRequired }: Access, { scopes, endsAt, fingerprint }: Caller) => ({
   required: isRequired,
   scopes,
+  token: fingerprint,
   ends_at: endsAt === null ? null : formatTime(endsAt),
 });
 
@@ -83,7 +84,7 @@ export const endSession: Operation = {
   problems: ['bad_parameter', 'forbidden'],
 };
 
-export const routes: Array<Route<Pick<RouteContext, 'http'>>> = [
+export const routes: Array<Route<Pick<RouteCore, 'http'>>> = [
   { method: 'post', path: '/api/v1/session', operation: beginSession, handler: postSession },
   { method: 'get', path: '/api/v1/session', operation: readSession, handler: getSession },
   { method: 'delete', path: '/api/v1/session', operation: endSession, handler: deleteSession },

@@ -5,8 +5,8 @@ import type { LatestRow } from '../../store/devices/latest-rows.ts';
 type Judge = (key: string, item: JudgedItem) => void;
 
 /**
- * `sigmas` is the distance of the value from the sensor's usual value (baseline), in standard deviations. It is undefined while no baseline
- * is known, so JSON omits it.
+ * `sigmas` is the distance of the value from the sensor's usual value, in standard deviations. It is undefined while no usual value is
+ * known, so JSON omits it.
  */
 export type JudgedItem = LiveItem & { sigmas: number | undefined };
 
@@ -109,7 +109,7 @@ export class LatestCache {
     return [...this.#entries.values()];
   }
 
-  /** Call it after baselines have changed. True: the cache has changed. */
+  /** Call it after the judge has learned what is usual. True: the cache has changed. */
   judgeAgain(): boolean {
     const before = this.#position;
     for (const [key, entry] of this.#entries) {

@@ -32,6 +32,8 @@ export interface Kept {
   now: number;
   /** Only elements that were refused at the first attempt are stored now. null: all are stored. */
   isRefused: ((index: number) => boolean) | null;
+  /** its values replace stored ones */
+  replaces?: boolean | undefined;
 }
 
 /** `handle` and `replay` throw an error that refuses the whole message. `I` is null if the handler finds the device itself. */
@@ -90,7 +92,12 @@ export function createMeasurementHandler({
   measurements,
   deadLetters,
   awaitingRegistration,
-}: Pick<HandlerDeps, 'decoder' | 'measurements' | 'deadLetters' | 'awaitingRegistration'>) {
+  replacing,
+  devices,
+}: Pick<
+  HandlerDeps,
+  'decoder' | 'measurements' | 'deadLetters' | 'awaitingRegistration' | 'replacing' | 'devices'
+>) {
   function outcomeOf(batch: MessageBatch, began: number): Outcome {
     measurements.noteSettled(batch, began);
     return batch.outcome;
@@ -108,9 +115,19 @@ export function createMeasurementHandler({
     await deadLetters.put(kept, device, batch.refused);
   }
 
+  async function replace(message: Message, device: string, identity: Identity): Promise<Outcome> {
+    const { began } = arrivalOf(message);
+    const batch = await replacing.store(message, device, identity);
+    if (!batch) return 'forbidden';
+    await deadLetters.put(toKept(message), device, batch.refused);
+    await devices.noteLastSeen(message, identity);
+    return outcomeOf(batch, began);
+  }
+
   return {
     /** Not async, to save memory: see `pipeline.ts`. */
     handle(message: Message, { device }: OwnTopic, identity: Identity): Promise<Outcome> {
+      if (message.replaces) return replace(message, device, identity);
       const arrival = arrivalOf(message);
       const { payload, contentType, receivedAt } = message;
       const batch = decoder.decode(payload, contentType, receivedAt);
@@ -122,11 +139,9 @@ export function createMeasurementHandler({
       });
     },
 
-    async replay(
-      { payload, contentType, receivedAt, now, isRefused }: Kept,
-      _topic: OwnTopic,
-      identity: Identity,
-    ): Promise<IngestResult> {
+    async replay(kept: Kept, _topic: OwnTopic, identity: Identity): Promise<IngestResult> {
+      if (kept.replaces) return resultOf(await replacing.storeAgain(kept, identity));
+      const { payload, contentType, receivedAt, now, isRefused } = kept;
       const batch = decoder.decode(payload, contentType, receivedAt, now);
       await measurements.storeAgain(identity, batch, { receivedAt, isRefused });
       return resultOf(batch);

@@ -8,6 +8,7 @@ import type { MeasurementCounts, ProcessStats } from '../../observability/proces
 import type { Store } from '../../store/index.ts';
 import type { Hour } from '../../store/measurements/hours.ts';
 import type { Retry } from '../../store/sending/retry.ts';
+import type { Corrections } from '../corrections.ts';
 import { joinSamples, type MessageBatch, type SensorSamples } from '../decode/message-batch.ts';
 import type { Publish } from '../index.ts';
 import type { Arrival } from '../pipeline.ts';
@@ -17,17 +18,7 @@ import type { Registry } from '../registry/index.ts';
 import type { Statuses } from '../registry/status.ts';
 import type { SampleWriter, Series } from '../sample-writer.ts';
 import type { Kept } from './index.ts';
-
-/** Sees the samples of each message before and after their commit. */
-export interface SampleObserver {
-  /**
-   * Notes the samples that it must see again after a crash, concurrently with the commit. undefined: there is nothing to
-   * note. `seenAt`: epoch ms at which the device was seen; null: all samples are noted.
-   */
-  note: (device: Device, series: Series[], seenAt: number | null) => Promise<void> | undefined;
-  /** called after the commit; must return at once */
-  observe: (device: Device, series: Series[]) => void;
-}
+import type { SampleObserver } from './sample-observer.ts';
 
 /**
  * Longest wait of a message for the clock to reach its instants. All later messages of its connection wait too, because
@@ -51,6 +42,7 @@ export class MeasurementStore {
   #metrics;
   #processStats;
   #observer: SampleObserver | null = null;
+  #corrections: Pick<Corrections, 'showLate'> | null = null;
   /**
    * The newest lookup of each device that was not in memory. Later messages of the device wait for it, so that values
    * without a time get their instants in the order of arrival.
@@ -87,6 +79,11 @@ export class MeasurementStore {
   /** Of one feature, which may change it at any time. Without an observer (null), a message costs no additional time. */
   setSampleObserver(observer: SampleObserver | null) {
     this.#observer = observer;
+  }
+
+  /** They decide what `latest` shows of a sensor whose newest sample was removed. */
+  setCorrections(corrections: Pick<Corrections, 'showLate'>) {
+    this.#corrections = corrections;
   }
 
   /**
@@ -141,7 +138,12 @@ export class MeasurementStore {
       : this.#writeInOrder(device, series, seenAt, began);
     const committed = noted === undefined ? written : Promise.all([written, noted]).then(([first]) => first);
     return committed.then(([changed, hours]) => {
-      const late = this.#deps.samples.finish(device, hours, began);
+      const finished = this.#deps.samples.finish(device, hours, began);
+      const hidden = device.isCorrected ? series.filter(isHidden) : [];
+      const late =
+        hidden.length > 0 && this.#corrections
+          ? Promise.all([this.#corrections.showLate(device, hidden), finished])
+          : finished;
       if (!late) return this.#settle(device, batch, series, changed, arrival);
       return late.then(() => this.#settle(device, batch, series, changed, arrival));
     });
@@ -384,6 +386,12 @@ const seriesOf = (known: Sensor, times: Numbers, values: Numbers): Series => ({
   from: 0,
   to: times.length,
 });
+
+/** `latest` ignores its newest sample, although it may be the newest of the sensor. */
+const isHidden = ({ known, times }: Series): boolean => {
+  const ts = times[times.length - 1] as number;
+  return known.correctedUntil !== undefined && ts <= known.correctedUntil && ts > (known.ts ?? -Infinity);
+};
 
 const newestOf = ({ known, times, values }: Series) => ({
   sensor: known,

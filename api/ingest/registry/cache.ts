@@ -7,7 +7,7 @@ import {
   type SensorBytes,
   uuidBytes,
 } from '../../../schema/ids.ts';
-import { type Stamp, stampOf } from '../../store/index.ts';
+import { lastInstantOf, type Stamp, stampOf } from '../../store/index.ts';
 import type { RegistryStore } from '../../store/registry/index.ts';
 
 /** A change by another process may stay unnoticed for this time. */
@@ -36,8 +36,8 @@ export type Sensor = {
   /** epoch ms of the newest value that this process knows to be committed */
   ts: number | null;
   value: number | null;
-  /** epoch ms: a correction of this process decides what is shown of samples up to this instant */
-  correctedUntil?: number;
+  /** epoch ms: a correction decides what is shown of samples up to this instant */
+  correctedUntil?: number | undefined;
 };
 
 export type Device = {
@@ -70,6 +70,8 @@ export type Device = {
   lastSeen: number;
   /** epoch ms; null: the device was never retired */
   retiredAt: number | null;
+  /** some of its sensors have `correctedUntil` */
+  isCorrected?: boolean;
   sensors: Map<string, Sensor>;
   /** by id or name, as in messages: up to two entries for each sensor */
   byRef: Map<string, Sensor>;
@@ -131,12 +133,16 @@ export class DeviceCache {
       bytes,
       group,
       lastSeen: row.lastSeen ?? 0,
+      isCorrected: sensors.some(({ corrected }) => corrected !== undefined),
       sensors: new Map(),
       byRef: new Map(),
     };
-    for (const { id: sensorId, registeredAt, ...rest } of sensors) {
+    for (const { id: sensorId, registeredAt, corrected, ...rest } of sensors) {
       if (registeredAt === null) continue;
-      device.sensors.set(sensorId, { ...rest, id: sensorId, bytes: uuidBytes(sensorId), registeredAt });
+      device.sensors.set(sensorId, {
+        ...{ ...rest, id: sensorId, bytes: uuidBytes(sensorId), registeredAt },
+        ...(corrected && { correctedUntil: lastInstantOf(corrected, row.retiredAt) }),
+      });
     }
     const kept = this.#devices.get(id);
     if (kept) return kept;

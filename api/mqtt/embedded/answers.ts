@@ -1,7 +1,7 @@
 import type { Client, PublishPacket } from 'aedes';
 import { suggestTopic } from '../../../schema/topic-suggestion.ts';
-import type { FurtherTopics } from '../../../schema/topics.ts';
 import type { Outcome } from '../../ingest/pipeline.ts';
+import type { Topics } from '../../ingest/topics.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import type { Refusals } from '../../store/dead-letters.ts';
 import type { Deliveries } from '../acknowledgements.ts';
@@ -24,7 +24,7 @@ const DRAIN_MS = 5000;
 
 /** aedes cannot send a reason to a client of MQTT 5. So `acknowledgeWith` acknowledges a refusal, and aedes handles the message as QoS 0. */
 export class Answers {
-  #contract;
+  #topics;
   #deliveriesOf;
   #halfOpen;
   #forward;
@@ -35,15 +35,15 @@ export class Answers {
     halfOpen,
     forward,
     metrics,
-    contract,
+    topics,
   }: {
     deliveriesOf: (connection: Connection) => Deliveries;
     halfOpen: (client: Client) => number;
     forward: (packet: PublishPacket, client: Client) => void;
     metrics: Metrics;
-    contract: FurtherTopics;
+    topics: Pick<Topics, 'contract' | 'hint'>;
   }) {
-    this.#contract = contract;
+    this.#topics = topics;
     this.#deliveriesOf = deliveriesOf;
     this.#halfOpen = halfOpen;
     this.#forward = forward;
@@ -62,7 +62,12 @@ export class Answers {
     const result: { outcome: Outcome; refused: Refusals } = { outcome: 'accepted', refused: [] };
     const release = acknowledgements.track(() => {
       const { outcome, refused } = result;
-      const reply = answerTo(outcome, refused, () => suggestTopic(topic, this.#contract));
+      const reply = answerTo(
+        outcome,
+        refused,
+        () => suggestTopic(topic, this.#topics.contract),
+        this.#topics.hint,
+      );
       // PUBREC with an error ends the exchange (MQTT 5, 4.3.3).
       if (reply && reply.reasonCode >= FIRST_ERROR) this.#deliveriesOf(connection).release(messageId);
       if (reply) this.#answer(connection, packet, reply, acknowledge);

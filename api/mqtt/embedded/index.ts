@@ -29,7 +29,7 @@ export function createBroker(deps: {
   tls?: OwnCertificate | null;
   accounts: Accounts;
   /** of features */
-  topics: Pick<Topics, 'presence' | 'readRules' | 'contract'>;
+  topics: Pick<Topics, 'presence' | 'readRules' | 'contract' | 'hint'>;
   maxMessageBytes: number;
   handleMessage: HandleMessage;
   room: ByteBudget;
@@ -77,7 +77,7 @@ export function createBroker(deps: {
         halfOpen: (client) => persistence.halfOpen(client),
         forward: (packet, client) => aedes.publishFrom(client, packet),
         metrics,
-        contract: topics.contract,
+        topics,
       }),
       metrics,
     }).authorizePublish,

@@ -43,14 +43,17 @@ const MAX_REASON = 256;
 
 export type Answer = { reasonCode: number; reason: string };
 
-/** Returns null for success without a reason. `suggest` finds the topic that was meant. */
-export function answerTo(outcome: Outcome, refused: Refusals, suggest: () => string | null): Answer | null {
+/** Returns null for success without a reason. `suggest` finds the topic that was meant, `hint` is for others. */
+export function answerTo(
+  outcome: Outcome,
+  refused: Refusals,
+  suggest: () => string | null,
+  hint: string,
+): Answer | null {
   if (outcome === 'unknown_topic') {
     const suggestion = suggest();
-    const hint = suggestion
-      ? `did you mean ${suggestion}?`
-      : 'no topic of Millrace, and nothing else reads it; MQTT_MAPPINGS can add it';
-    return { reasonCode: REASONS.unknownTopic, reason: shortened(`unknown_topic: ${hint}`) };
+    const text = suggestion ? `did you mean ${suggestion}?` : `no topic of Millrace${hint}`;
+    return { reasonCode: REASONS.unknownTopic, reason: shortened(`unknown_topic: ${text}`) };
   }
   const [first] = refused;
   if (!first) return null;

@@ -1,6 +1,6 @@
 import type { Series } from '../../../schema/packed/series.ts';
 import type { HourStatistics } from '../../../schema/packed/statistics.ts';
-import { unpackSamples } from '../../../schema/packed/unpack.ts';
+import { unpackRow } from '../../../schema/packed/unpack.ts';
 import { DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.ts';
 import { int64 } from '../cql-values.ts';
 import type { Row, Session } from '../sending/session.ts';
@@ -67,7 +67,7 @@ export function createHistoryReads(session: Session) {
 
   return {
     /**
-     * Reads the samples as they are stored: one sorted series for each row. A sample in two rows is returned twice.
+     * Reads the samples as they are stored: one sorted series for each row, or for each correction in it. A sample in two rows is returned twice.
      * @param to the end of an hour of the same UTC day as `from`
      * @returns by hour, in epoch ms
      */
@@ -76,10 +76,10 @@ export function createHistoryReads(session: Session) {
       const hours: Map<number, Series[]> = new Map();
       for (const row of rows) {
         const hour = row['hour'].getTime();
-        const series = unpackSamples(hour, row['samples']);
+        const series = unpackRow(hour, row['samples']);
         const list = hours.get(hour);
-        if (list) list.push(series);
-        else hours.set(hour, [series]);
+        if (list) list.push(...series);
+        else hours.set(hour, series);
       }
       return hours;
     },

@@ -1,6 +1,6 @@
 import type { DeviceBytes, SensorBytes } from '../../../schema/ids.ts';
 import type { Series } from '../../../schema/packed/series.ts';
-import { unpackSamples } from '../../../schema/packed/unpack.ts';
+import { unpackRow } from '../../../schema/packed/unpack.ts';
 import { int64 } from '../cql-values.ts';
 import { createMessageRows } from '../measurements/reads.ts';
 import type { Session } from '../sending/session.ts';
@@ -40,21 +40,24 @@ export function createUnpackedReads(session: Session) {
     /** `after` is the `next` of the previous page. */
     blockPage: messages.page,
 
+    /** Corrections of one row have the same digest. */
     async historyHour(key: SensorKey, hour: number): Promise<StoredSeries[]> {
       const rows = await session.all(HISTORY_HOUR, [...dayKey(key, hour), int64(hour)]);
-      return rows.map((row) =>
-        unpackOrNull(() => ({ ...unpackSamples(hour, row['samples']), digest: row['digest'] })),
+      return rows.flatMap((row) =>
+        unpackOrNull(() =>
+          unpackRow(hour, row['samples']).map((series) => ({ ...series, digest: row['digest'] })),
+        ),
       );
     },
   };
 }
 
-function unpackOrNull(unpack: () => NonNullable<StoredSeries>): StoredSeries {
+function unpackOrNull(unpack: () => Array<NonNullable<StoredSeries>>): StoredSeries[] {
   try {
     return unpack();
   } catch (error) {
     // The decoder throws a RangeError for malformed bytes, and a TypeError for missing bytes.
-    if (error instanceof RangeError || error instanceof TypeError) return null;
+    if (error instanceof RangeError || error instanceof TypeError) return [null];
     throw error;
   }
 }

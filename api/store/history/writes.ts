@@ -18,11 +18,11 @@ const INSERT_STATISTICS = {
 const INSERT_LATE =
   'INSERT INTO history_stat (device_id, sensor_id, year, hour, late_at) VALUES (?, ?, ?, ?, ?) USING TIMESTAMP ?';
 
-const REMOVE_SAMPLES =
+const DELETE_SAMPLES =
   'DELETE FROM history USING TIMESTAMP ? WHERE device_id = ? AND sensor_id = ? AND day = ? AND hour = ? AND digest = ?';
 
 /**
- * Invariant: rows are only added, except that a packer removes rows whose samples corrections hide. So no write removes other samples that a
+ * Invariant: rows are only added, except that a packer deletes rows whose samples corrections hide. So no write deletes other samples that a
  * packer or a late message has written.
  */
 export function createHistoryWrites(session: Session) {
@@ -38,11 +38,11 @@ export function createHistoryWrites(session: Session) {
       ),
 
     /** A row that was written after `at` (epoch ms) stays. */
-    removeSamples: (key: SensorKey, hour: number, digests: Buffer[], at: number): Promise<unknown> =>
+    deleteSamples: (key: SensorKey, hour: number, digests: Buffer[], at: number): Promise<unknown> =>
       session.writeBatch(
-        'remove_history',
+        'delete_history',
         digests.map((digest) => ({
-          query: REMOVE_SAMPLES,
+          query: DELETE_SAMPLES,
           params: [writeTimestamp(at), ...dayKey(key, hour), int64(hour), digest],
         })),
       ),

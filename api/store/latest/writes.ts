@@ -8,6 +8,7 @@ import {
   greaterStamp,
   int32,
   int64,
+  msOfStamp,
   type Stamp,
   stampAfter,
   stampOf,
@@ -39,7 +40,7 @@ type LatestSensor = {
   ts: number | null;
   value: number | null;
   /** epoch ms: a correction decides what `latest` shows of samples up to this instant */
-  correctedUntil?: number;
+  correctedUntil?: number | undefined;
 };
 
 type SensorNewest<S extends LatestSensor = LatestSensor> = Newest & { sensor: S };
@@ -306,6 +307,13 @@ export function latestStamp(ts: number, retiredAt: number | null): Stamp {
   const measured = stampOf(ts);
   if (retiredAt === null) return measured;
   return greaterStamp(measured, stampAfter(stampOf(retiredAt), Math.max(1, SQUEEZED_MS + ts - retiredAt)));
+}
+
+/** @returns epoch ms of the newest sample that loses against a value with this write timestamp, or equals it */
+export function lastInstantOf(stamp: Stamp, retiredAt: number | null): number {
+  const measured = msOfStamp(stamp);
+  if (retiredAt === null) return measured;
+  return Math.min(measured, stamp - stampOf(retiredAt) - SQUEEZED_MS + retiredAt);
 }
 
 /** A statement has one write timestamp, so values with different times need separate statements. */

@@ -1,6 +1,7 @@
 import { MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.ts';
 import { encodeStamp, int64, type Stamp, writeTimestamp } from '../cql-values.ts';
 import { createNewestReads } from '../devices/latest-rows.ts';
+import { correctedStamps } from '../latest/corrected.ts';
 import type { Session } from '../sending/session.ts';
 import { type DeviceKey, type DeviceRow, deviceRow, type SensorRow, sensorRow } from './rows.ts';
 import { type PartitionWrite, sensorWrites } from './sensor-writes.ts';
@@ -16,6 +17,10 @@ const SELECT_RETIRED_AT = {
 const SELECT_SENSORS = {
   name: 'read_sensors',
   cql: 'SELECT sensor_id, device, name, type, unit, site, label, interval_ms, registered_at FROM sensor WHERE grp = ? AND device_id = ?',
+};
+const SELECT_CORRECTED = {
+  name: 'read_corrected',
+  cql: 'SELECT corrected FROM latest WHERE grp = ? AND device_id = ?',
 };
 const COUNT_DEVICES = {
   name: 'count_devices',
@@ -53,12 +58,21 @@ export function createRegistryStore(session: Session) {
       return row?.['retired_at']?.getTime() ?? null;
     },
 
-    async sensors({ group, bytes }: DeviceKey): Promise<SensorRow[]> {
-      const [rows, values] = await Promise.all([
+    /** `corrected`: write timestamp of the entry of `latest`, if a correction has changed it */
+    async sensors({
+      group,
+      bytes,
+    }: DeviceKey): Promise<Array<SensorRow & { corrected?: Stamp | undefined }>> {
+      const [rows, values, latest] = await Promise.all([
         session.all(SELECT_SENSORS, [group, bytes], MAX_SENSORS_PER_DEVICE),
         newest.ofDevice({ group, bytes }),
+        session.one(SELECT_CORRECTED, [group, bytes]),
       ]);
-      return rows.map((row) => sensorRow(row, values));
+      const stamps = correctedStamps(latest);
+      return rows.map((row) => {
+        const sensor = sensorRow(row, values);
+        return { ...sensor, corrected: stamps.get(sensor.id) };
+      });
     },
 
     async countDevices(groups: number): Promise<number> {

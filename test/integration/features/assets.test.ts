@@ -107,7 +107,10 @@ test('Devices and sensors at assets: placed and removed: listed below the asset,
   await ask('PUT', '/devices/pump/assets?sensor=flow', { body: { asset: 'Yard', since } });
   const { items } = await read('/assets/Yard/members');
   expect(items).toMatchObject([
-    { device_id: id, device: 'pump', sensor: null, path: 'Yard/Pumps', own_sensors: [items[1].sensor_id] },
+    {
+      ...{ device_id: id, device: 'pump', sensor: null, own_sensors: [items[1].sensor_id] },
+      ...{ path: 'Yard/Pumps', levels: ['site', 'area'] },
+    },
     { device_id: id, sensor: 'flow', path: 'Yard', own_sensors: [] },
   ]);
   expect((await read('/asset-members')).items).toEqual(expect.arrayContaining(items));

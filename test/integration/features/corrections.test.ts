@@ -86,6 +86,18 @@ test('Correction over HTTP: open hour, packed hour, a repeated message: all read
   expect((await get(`/corrections?limit=1&cursor=${paged.next}`)).items).toEqual(items.slice(1));
 });
 
+test('POST /measurements?replace=true: the value replaces the stored one, and the list names the caller', async () => {
+  const hour = packed.newHour();
+  await packed.send('tap', [{ ts: hour, value: 100 }]);
+  const elements = [{ sensor_id: 's', ts: hour, value: 21 }];
+  const answer = await packed.system().post('/measurements?device=tap&replace=true', elements);
+  expect([answer.status, await answer.json()]).toEqual([200, { accepted: 1 }]);
+  await packed.system().post('/measurements?device=tap&replace=false', [{ ...elements[0], value: 50 }]);
+  expect(await readers('tap', hour)).toEqual({ ...all([21]), latest: 21 });
+  const { items } = await get('/corrections?device=tap');
+  expect(items).toMatchObject([{ kind: 'replace', by: 'anybody 127.0.0.1' }]);
+});
+
 test('Removal over HTTP: all samples of a packed hour: no reader has the hour, and a replacement brings it back', async () => {
   const hour = packed.newHour();
   await packed.send('fan', [{ ts: hour + 5, value: 8 }]);

@@ -44,10 +44,11 @@ test('Dashboard session: sign-in with a read token: sets an HttpOnly, SameSite c
   expect(cookie).toMatch(
     /^millrace_session=\d+\.[\w-]{43}; Path=\/; Expires=[^;]+ GMT; HttpOnly; SameSite=Strict$/,
   );
-  const { required, scopes, ends_at } = JSON.parse(text);
+  const { required, scopes, ends_at, token } = JSON.parse(text);
   expect([required, scopes]).toEqual([true, ['read']]);
   expect(Math.abs(Date.parse(ends_at) - Date.now() - 12 * HOUR_MS)).toBeLessThan(60_000);
-  expect(await whoIs(String(cookie.split(';', 1)[0]))).toEqual({ required, scopes, ends_at });
+  expect(await whoIs(String(cookie.split(';', 1)[0]))).toEqual({ required, scopes, ends_at, token });
+  expect(token).toMatch(/^[0-9a-f]{8}$/);
   expect(text + cookie).not.toContain(READER);
 });
 

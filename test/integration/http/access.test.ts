@@ -7,16 +7,23 @@ const TOKENS = {
   admin: 'the token that is good for everything',
   read: 'the-token-of-a-reader',
   ingest: 'the-token-of-a-sender',
+  correct: 'the-token-of-a-corrector',
 };
 
 /** The scopes of each token. */
-const GRANTS = { admin: ['read', 'ingest', 'admin'], read: ['read'], ingest: ['ingest'] };
+const GRANTS = {
+  admin: ['read', 'ingest', 'correct', 'admin'],
+  read: ['read'],
+  ingest: ['ingest'],
+  correct: ['ingest', 'correct'],
+};
 
 const system = useTestSystem({
   settings: {
     API_TOKEN: TOKENS.admin,
     READ_TOKENS: `another-reader-too, ${TOKENS.read}`,
     INGEST_TOKENS: TOKENS.ingest,
+    CORRECT_TOKENS: TOKENS.correct,
     TRUST_PROXY: '1',
   },
 });
@@ -46,7 +53,7 @@ describe.each(ROUTES.map((route) => ({ ...route, name: `${route.method} ${route.
     const { scope } = route.operation;
 
     test('API route: its OpenAPI description: names an access scope', () => {
-      expect(['open', 'read', 'ingest', 'admin']).toContain(scope);
+      expect(['open', 'read', 'ingest', 'correct', 'admin']).toContain(scope);
     });
 
     test('API route: request with a token: allowed only if the token grants the scope of the route', async () => {
@@ -66,6 +73,21 @@ describe.each(ROUTES.map((route) => ({ ...route, name: `${route.method} ${route.
     });
   },
 );
+
+test('API routes that store measurements: replace=true: refused without the scope correct', async () => {
+  for (const path of ['/measurements', '/import', '/v2/write']) {
+    const url = path === '/v2/write' ? '/api/v2/write?replace=true' : `/api/v1${path}?device=d&replace=true`;
+    for (const [token, isAllowed] of [
+      [TOKENS.ingest, false],
+      [TOKENS.correct, true],
+    ] as const) {
+      const headers = { 'x-forwarded-for': fromElsewhere(), ...bearer(token) };
+      const { status, text } = await send(system.httpUrl, url, { method: 'POST', headers });
+      expect(status === 403).toBe(!isAllowed);
+      if (!isAllowed) expect(JSON.parse(text)).toMatchObject({ code: 'forbidden', scope: 'correct' });
+    }
+  }
+});
 
 test('API routes with an access scope: any method without a token: answers 401 or 405', async () => {
   const paths = new Set(

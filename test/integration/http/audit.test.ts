@@ -94,6 +94,10 @@ test('Audit log: administrator changes something: one line has action, target, c
   const place = { body: '{"asset":"Plant 2"}' };
   expect((await ask('PUT', '/devices/pump/assets?sensor=s', place)).status).toBe(200);
   expect((await ask('DELETE', '/devices/pump/assets?sensor=s')).status).toBe(204);
+  const picture = { body: '<svg />', type: 'image/svg+xml' };
+  expect((await ask('PUT', `/assets/${plant}/plan/picture`, picture)).status).toBe(200);
+  expect((await ask('PUT', `/assets/${plant}/plan/places`, { body: '{"places":[]}' })).status).toBe(200);
+  expect((await ask('DELETE', `/assets/${plant}/plan/picture`)).status).toBe(204);
   expect((await ask('DELETE', `/assets/${plant}`)).status).toBe(204);
   expect((await ask('POST', '/asset-tree', { body: 'path\nPlant 3\n', type: 'text/csv' })).status).toBe(200);
   const now = Date.now();
@@ -144,13 +148,18 @@ test('Audit log: administrator changes something: one line has action, target, c
     expect.objectContaining({ ...by, msg: 'an asset was moved', target: 'Plant 2' }),
     expect.objectContaining({ ...by, msg: 'a device was placed at an asset', target: 'pump/s' }),
     expect.objectContaining({ ...by, msg: 'a device was taken from its asset', target: 'pump/s' }),
+    expect.objectContaining({ ...by, msg: 'the plan of an asset was stored', target: 'Plant 2' }),
+    expect.objectContaining({ ...by, msg: 'sensors were placed on a plan', target: 'Plant 2' }),
+    expect.objectContaining({ ...by, msg: 'the plan of an asset was removed', target: 'Plant 2' }),
     expect.objectContaining({ ...by, msg: 'an asset was retired', target: 'Plant 2' }),
     expect.objectContaining({ ...by, msg: 'assets were imported', target: 'lines: 1' }),
     expect.objectContaining({ ...by, msg: 'samples were replaced', target: 'fan' }),
     expect.objectContaining({ ...by, msg: 'samples were removed', target: 'fan' }),
     expect.objectContaining({ ...by, msg: 'a correction was undone', target: undone }),
   ]);
-  const changing = ROUTES.filter(({ method, operation }) => operation.scope === 'admin' && method !== 'get');
+  const changing = ROUTES.filter(
+    ({ method, operation }) => ['admin', 'correct'].includes(operation.scope) && method !== 'get',
+  );
   expect(acts).toHaveLength(changing.length);
   for (const hidden of [ADMIN, secret, JSON.parse(rotated.text).secret]) {
     expect(lines.join('')).not.toContain(hidden);

@@ -5,7 +5,7 @@ import { connect as connectTcp } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { askLocalApi } from '../../../common/local-api.ts';
+import { askApi } from '../../../common/api-client.ts';
 import { certificatesFolder } from '../../support/certificates.ts';
 import { useCleanUps } from '../../support/clean-ups.ts';
 import { readSeries } from '../../support/metrics.ts';
@@ -38,7 +38,7 @@ afterAll(async () => {
 });
 
 const ask = (path: string) =>
-  askLocalApi(`https://127.0.0.1:${ports.http}${path}`, { certificate: own.cert, withinMs: 10_000 });
+  askApi(`https://127.0.0.1:${ports.http}${path}`, { certificate: own.cert, withinMs: 10_000 });
 
 const metric = async (series: string) => readSeries((await ask('/metrics')).text, series);
 

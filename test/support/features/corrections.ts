@@ -9,13 +9,13 @@ import type { MemoryPipeline } from '../system/memory-pipeline.ts';
 type Sample = { sensor_id: string; ts: number; value: number };
 
 const DAY_MS = 86_400_000;
-const signal = new AbortController().signal;
+const ENDLESS = new AbortController().signal;
 const act = { by: 'test', reason: null };
 
 /** The corrections of a process, on a pipeline with a database in memory. */
 export function correctionsOf(pipeline: MemoryPipeline, clock: () => number = Date.now) {
   const { store, ingest, corrections } = pipeline;
-  const deps = { store, reading: createReading(store), ingest, corrections, context: { clock } };
+  const deps = { store, reading: createReading(store), ingest, corrections };
   const log = store.corrections;
 
   function undoOf(correction: Correction | undefined) {
@@ -46,9 +46,21 @@ export function correctionsOf(pipeline: MemoryPipeline, clock: () => number = Da
     /** @param options `from`, `to`: epoch ms; default: everything */
     async remove(
       device: string,
-      options: { from?: number; to?: number; sensor?: string; isDry?: boolean } = {},
+      options: {
+        from?: number;
+        to?: number;
+        sensor?: string;
+        isDry?: boolean;
+        signal?: AbortSignal;
+      } = {},
     ) {
-      const { from = clock() - 300 * DAY_MS, to = clock() + DAY_MS, sensor, isDry = false } = options;
+      const {
+        from = clock() - 300 * DAY_MS,
+        to = clock() + DAY_MS,
+        sensor,
+        isDry = false,
+        signal = ENDLESS,
+      } = options;
       const selection = {
         devices: [device],
         sensors: sensor ? [sensor] : [],

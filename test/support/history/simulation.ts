@@ -46,7 +46,7 @@ const REQUESTS = [
   'packing.blockPage',
   'packing.historyHour',
   'packing.writeSamples',
-  'packing.removeSamples',
+  'packing.deleteSamples',
   'packing.writeStatistics',
   'packing.readStatistics',
   'packProgress.read',

@@ -21,6 +21,7 @@ export const TOKENS = {
   apiToken: 'a-token-of-the-scope-admin',
   readTokens: ['a-token-of-the-scope-read'],
   ingestTokens: ['a-token-of-the-scope-ingest'],
+  correctTokens: ['a-token-of-the-scope-correct'],
 };
 
 type HttpSettings = Config['http'];
@@ -34,6 +35,7 @@ const SETTINGS: Pick<
   | 'apiToken'
   | 'readTokens'
   | 'ingestTokens'
+  | 'correctTokens'
   | 'sessionMs'
 > = {
   host: '127.0.0.1',
@@ -43,6 +45,7 @@ const SETTINGS: Pick<
   apiToken: undefined,
   readTokens: [],
   ingestTokens: [],
+  correctTokens: [],
   sessionMs: 3_600_000,
 };
 

@@ -1,7 +1,7 @@
 import { beforeEach } from '@jest/globals';
 import type { IClientOptions, MqttClient } from 'mqtt';
 import mqtt from 'mqtt';
-import type { Periods } from '../../../common/periods.ts';
+import type { OtherPeriods } from '../../../common/periods.ts';
 import { useCleanUps } from '../clean-ups.ts';
 import { startCqlWire, type WireRequest } from '../database/cql-wire.ts';
 import { sharedContactPoint } from '../database/engine.ts';
@@ -31,7 +31,7 @@ export function useExternalBroker() {
     /** @param settings `CQL_CONTACT_POINTS`: of a proxy in front of the shared database @param periods ms */
     async startSystem(
       { CQL_CONTACT_POINTS: proxy, ...settings }: Record<string, string> = {},
-      periods: Partial<Periods> = {},
+      periods: OtherPeriods = {},
     ) {
       const system = await startTestSystem({
         settings: { MQTT_URL: broker.url, ...settings },

@@ -19,7 +19,7 @@ const system = await startSystem({
   },
   clock: () => Date.now() + aheadMs,
   clockDifference: async () => 0,
-  periods: { ...PERIODS_MS, stream: 500, heartbeat: Number(HEARTBEAT_MS) },
+  periods: { stream: 500, heartbeat: Number(HEARTBEAT_MS) },
 });
 logger.info({ httpPort: system.httpPort, mqttPort: system.mqttPort }, 'ready');
 process.once('SIGTERM', () => void system.stop().then(() => process.exit()));

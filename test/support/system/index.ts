@@ -8,7 +8,7 @@ import type { Rate } from '../../../api/access/http/rate-limits.ts';
 import { connect } from '../../../api/store/connect.ts';
 import { connectStore } from '../../../api/store/index.ts';
 import { startSystem } from '../../../api/system.ts';
-import { PERIODS_MS, type Periods } from '../../../common/periods.ts';
+import type { OtherPeriods } from '../../../common/periods.ts';
 import { runCleanUps } from '../clean-ups.ts';
 import { sharedContactPoint } from '../database/engine.ts';
 import { useKeyspace } from '../database/keyspace.ts';
@@ -32,7 +32,7 @@ export async function startTestSystem(
     clock?: () => number;
     onFatal?: (error: Error) => void;
     /** ms */
-    periods?: Partial<Periods>;
+    periods?: OtherPeriods;
     wrongTokens?: Rate;
     /** for tests that read the log */
     logger?: Logger;
@@ -67,7 +67,6 @@ export async function startTestSystem(
     clockDifference: clock && (async () => 0),
     // Automatic packing, learning and roll-ups would interfere with tests. A test enables them if it needs them.
     periods: {
-      ...PERIODS_MS,
       pack: NEVER_MS,
       learn: NEVER_MS,
       stream: NEVER_MS,

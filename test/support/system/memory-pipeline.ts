@@ -18,6 +18,7 @@ import {
   type SensorIdentity,
 } from '../../../schema/ids.ts';
 import { bucketOf, DAY_MS, DEAD_LETTER_SHARDS, HOUR_MS } from '../../../schema/rules.ts';
+import type { FurtherTopics } from '../../../schema/topics.ts';
 import type { HeldWrites } from '../database/held-writes.ts';
 import { createMemoryStore } from '../memory-store/index.ts';
 import type { Table } from '../memory-store/tables.ts';
@@ -52,6 +53,8 @@ export async function startMemoryPipeline(
     onRegistered?: ((device: Device) => void) | undefined;
     /** receives what is published to devices */
     send?: Send;
+    /** default: the topics of the core and of features */
+    contract?: FurtherTopics;
   } = {},
 ) {
   const { settings, clock = Date.now, clockDifference = async () => 0, around, writes } = options;
@@ -76,7 +79,7 @@ export async function startMemoryPipeline(
     // The metrics list nodes, and a database in memory has none.
     return { ...memory.store, health: { ...memory.store.health, nodes: () => [] } };
   };
-  const slots = ingestSlots(config);
+  const slots = { ...ingestSlots(config), ...(options.contract && { contract: options.contract }) };
   const opened = await openDatabase(context, {
     ...slots,
     clockDifference,

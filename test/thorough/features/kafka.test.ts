@@ -118,6 +118,26 @@ test('Streaming to Kafka: Kafka is away: messages are still acknowledged, and al
   expect(found.map(({ ts }) => ts)).toEqual(samplesOf(hour, 200).map(({ ts }) => ts));
 });
 
+test('Streaming to Kafka: a value is replaced: the topic of corrections has the correction, and the completion does not send it again', async () => {
+  const hour = newHour();
+  await send('corrected', samplesOf(hour, 1));
+  const answer = await system().post('/corrections?device=corrected', [
+    { sensor_id: 's', ts: hour, value: 7 },
+  ]);
+  expect(answer.status).toBe(200);
+  const { items } = await system().get('/corrections?device=corrected');
+  const corrections = async () =>
+    (await readTopic(kafka.address, topicName(PREFIX, 'corrections'))).map(({ key, value }) => ({
+      ...JSON.parse(String(value)),
+      key,
+    }));
+  const [found] = await until(async () => ((await corrections()).length > 0 ? corrections() : null));
+  expect(found).toMatchObject({ kind: 'correction', correction: 'replace', id: items[0].id, samples: 1 });
+  expect(found.key).toBe(items[0].device_id);
+  await closeHour(hour);
+  expect(await corrections()).toHaveLength(1);
+});
+
 test('Streaming to Kafka: an hour is complete: the watermark of each shard is the end of the hour', async () => {
   const hour = newHour();
   await closeHour(hour);
@@ -131,7 +151,7 @@ test('Streaming to Kafka: an hour is complete: the watermark of each shard is th
       shard: Number(shard),
       shards: 2,
       until: end,
-      topics: { batches: end, events: end, 'dead-letters': end, alarms: end },
+      topics: { batches: end, events: end, 'dead-letters': end, alarms: end, corrections: end },
     });
   }
 });

@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { findDevAddresses, readCommandSettings, writeDevAddresses } from '../../../common/dev-addresses.ts';
-import { readSettings } from '../../../common/settings/index.ts';
+import { defineSettings, readSettings } from '../../../common/settings/index.ts';
+import { text } from '../../../common/settings/value-types.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -21,23 +22,24 @@ const envFile = () => join(folder, '.env');
 const write = (settings: Record<string, string> = PORTS) =>
   writeDevAddresses(readSettings({ ...settings, DATA_DIR: folder }, { envFile: envFile() }));
 
-function read(target: 'database' | 'broker', environment: Record<string, string> = {}) {
+function read(target: 'database' | 'broker' | 'api', environment: Record<string, string> = {}) {
   const lines: string[] = [];
-  const { cql, mqtt } = readCommandSettings(target, {
+  const { cql, mqtt, http } = readCommandSettings(target, {
     environment: { DATA_DIR: folder, ...environment },
     envFile: envFile(),
     print: (text) => lines.push(text),
   });
-  return { cql: [cql.localPort, cql.keyspace], mqtt: mqtt.port, lines };
+  return { cql: [cql.localPort, cql.keyspace], mqtt: mqtt.port, http: http.port, lines };
 }
 
-const DEFAULTS = { cql: [9042, 'iot'], mqtt: 1883, lines: [] };
+const DEFAULTS = { cql: [9042, 'iot'], mqtt: 1883, http: 8080, lines: [] };
 
 test('Address file of npm run dev: database command: CQL port and keyspace come from the file, and one printed line names them', () => {
   write();
   expect(read('database')).toEqual({
     cql: [9043, 'farm'],
     mqtt: 1883,
+    http: 8080,
     lines: [
       `Using the installation of npm run dev (process ${process.pid}): CQL 127.0.0.1:9043, keyspace farm`,
     ],
@@ -49,8 +51,19 @@ test('Address file of npm run dev: broker command: only the MQTT port comes from
   expect(read('broker')).toEqual({
     cql: [9042, 'iot'],
     mqtt: 1884,
+    http: 8080,
     lines: [`Using the installation of npm run dev (process ${process.pid}): mqtt://127.0.0.1:1884`],
   });
+});
+
+test('Address file of npm run dev: command of the API: only the HTTP port comes from the file', () => {
+  write();
+  expect(read('api')).toEqual({
+    ...DEFAULTS,
+    http: 8081,
+    lines: [`Using the installation of npm run dev (process ${process.pid}): http://127.0.0.1:8081/`],
+  });
+  expect(read('api', { API_URL: 'http://127.0.0.1:9999' })).toEqual(DEFAULTS);
 });
 
 test.each([
@@ -96,4 +109,20 @@ test.each([
   writeFileSync(path(), text);
   expect(findDevAddresses(folder)).toBeNull();
   expect(read('database')).toEqual(DEFAULTS);
+});
+
+test('Address file of npm run dev: it has the setting of a feature: only a command that wants it takes it', () => {
+  writeDevAddresses(readSettings({ ...PORTS, DATA_DIR: folder }, { envFile: envFile() }), {
+    A_SERVER: '127.0.0.1:1',
+  });
+  const group = defineSettings({
+    title: 'A',
+    shape: { A_SERVER: text().optional() },
+    arrange: (values) => values,
+  });
+  const options = { environment: { DATA_DIR: folder }, envFile: envFile(), print: () => {} };
+  const serverOf = (further: string[]) =>
+    readCommandSettings('database', { ...options, further }).of(group).A_SERVER;
+  expect(serverOf(['A_SERVER'])).toBe('127.0.0.1:1');
+  expect(serverOf([])).toBeUndefined();
 });

@@ -38,6 +38,7 @@ test('Settings: no setting is set: all listeners are on loopback, with the docum
       apiToken: undefined,
       readTokens: [],
       ingestTokens: [],
+      correctTokens: [],
       trustProxy: 0,
     },
     role: 'all',
@@ -218,7 +219,11 @@ test('Settings: client certificate for the database: refused without CQL_TLS_CER
 
 test('Settings: wrong combinations: secrets under 16 characters are refused on listeners beyond loopback', () => {
   const [short, long] = ['x'.repeat(15), 'x'.repeat(16)];
-  const lists = { READ_TOKENS: `${long},${short}`, INGEST_TOKENS: `${short.slice(1)},${long}i` };
+  const lists = {
+    READ_TOKENS: `${long},${short}`,
+    INGEST_TOKENS: `${short.slice(1)},${long}i`,
+    CORRECT_TOKENS: short.slice(3),
+  };
   const exposed: Record<string, string>[] = [
     { HTTP_HOST: '0.0.0.0', TLS_ELSEWHERE: 'true' },
     { TRUST_PROXY: '1' },
@@ -227,7 +232,7 @@ test('Settings: wrong combinations: secrets under 16 characters are refused on l
     const good = { API_TOKEN: long, READ_TOKENS: `${long}r,${long}s`, INGEST_TOKENS: `${long}i` };
     expect(problemsOf({ ...environment, ...good })).toEqual([]);
     expect(problemsOf({ ...environment, API_TOKEN: short.slice(2), ...lists })).toEqual(
-      ['API_TOKEN', 'READ_TOKENS', 'INGEST_TOKENS'].map((name) =>
+      ['API_TOKEN', 'READ_TOKENS', 'INGEST_TOKENS', 'CORRECT_TOKENS'].map((name) =>
         expect.stringMatching(`\\b${name} must have 16 characters or more.*openssl rand -base64 32`),
       ),
     );
@@ -251,6 +256,9 @@ test('Settings: wrong combinations: one token in two scopes is refused', () => {
     both('INGEST_TOKENS', 'READ_TOKENS'),
   ]);
   expect(problemsOf({ API_TOKEN: 'a', INGEST_TOKENS: 'a' })).toEqual([both('INGEST_TOKENS', 'API_TOKEN')]);
+  expect(problemsOf({ INGEST_TOKENS: 'a', CORRECT_TOKENS: 'a' })).toEqual([
+    both('CORRECT_TOKENS', 'INGEST_TOKENS'),
+  ]);
   expect(problemsOf({ API_TOKEN: 'a', READ_TOKENS: 'b,b', INGEST_TOKENS: 'c' })).toEqual([]);
 });
 
@@ -267,6 +275,17 @@ test.each([
   expect(problemsOf({ ...environment, CQL_TLS_CA: file('far.pem', 'PEM'), MQTT_URL: 'mqtts://b' })).toEqual(
     [],
   );
+});
+
+test('Settings: API_TOKEN with http:// in API_URL: refused beyond loopback', () => {
+  const far = { API_URL: 'http://192.0.2.1:8080', API_TOKEN: 'a-token' };
+  expect(problemsOf(far)).toEqual([
+    expect.stringContaining('API_URL must be https:// when API_TOKEN is sent to an API'),
+  ]);
+  expect(problemsOf({ ...far, TLS_ELSEWHERE: 'true' })).toEqual([]);
+  expect(problemsOf({ ...far, API_URL: 'http://[::1]:8080' })).toEqual([]);
+  expect(problemsOf({ ...far, API_URL: 'https://192.0.2.1' })).toEqual([]);
+  expect(problemsOf({ API_URL: far.API_URL })).toEqual([]);
 });
 
 test('Settings: wrong combinations: a certificate without a key, or a key without a certificate, is refused', () => {

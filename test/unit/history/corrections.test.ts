@@ -112,6 +112,91 @@ test('Correction that can no longer be undone: replaced and removed samples are 
   expect((await storedValues()).sort()).toEqual(rest.sort());
 });
 
+test('Corrections, each second: the hour is packed: they share a row, readers see the same, and each can be undone', async () => {
+  await path.send('device', SAMPLES);
+  const revisions: number[] = [];
+  for (let value = 1; value <= 40; value++)
+    revisions.push(
+      await path.correct('device', { samples: [{ ts: FIRST.ts + 1000 + value, value: -value }] }),
+    );
+  path.clock.now = CLOSING;
+  const before = await path.read('device', HOUR);
+  await pack();
+  const rows = async () =>
+    new Set(
+      (await path.store.packing.historyHour(path.keyOf('device'), HOUR)).map((row) =>
+        row?.digest.toString('hex'),
+      ),
+    ).size;
+  expect(await rows()).toBe(2);
+  expect(await path.read('device', HOUR)).toEqual(before);
+  await path.correct('device', { undoes: Number(revisions[20]) });
+  const undone = before.filter(({ value }) => value !== -21);
+  expect(await path.read('device', HOUR)).toEqual(undone);
+  path.clock.now = CLOSING + 10 * DAY_MS;
+  await pack();
+  expect(await path.read('device', HOUR)).toEqual(undone);
+  expect(await rows()).toBe(2);
+});
+
+test('Corrections in one row: some can still be undone: the others are joined, and these stay', async () => {
+  await path.send('device', SAMPLES);
+  path.clock.now = CLOSING;
+  const correct = async (from: number) => {
+    for (let value = from; value < from + 10; value++)
+      await path.correct('device', { samples: [{ ts: FIRST.ts + 1000 + value, value: -value }] });
+  };
+  await correct(1);
+  path.clock.now += 4 * DAY_MS;
+  await correct(11);
+  const before = await path.read('device', HOUR);
+  path.clock.now += 3 * HOUR_MS;
+  await pack();
+  for (const days of [5, 9]) {
+    path.clock.now = CLOSING + (4 + days) * DAY_MS;
+    await pack();
+    expect(await path.read('device', HOUR)).toEqual(before);
+  }
+});
+
+test('Corrections that can no longer be undone: many rows of one hour: joined to one row', async () => {
+  await path.send('device', SAMPLES);
+  path.clock.now = CLOSING;
+  await pack();
+  for (let value = 1; value <= 20; value++) {
+    await path.correct('device', { samples: [{ ts: FIRST.ts + 1000 + value, value: -value }] });
+    path.clock.now += 1000;
+  }
+  const rows = async () => (await path.store.packed.readHour(path.keyOf('device'), HOUR)).length;
+  expect(await rows()).toBe(21);
+  const before = await path.read('device', HOUR);
+  path.clock.now = CLOSING + 8 * DAY_MS + 3 * HOUR_MS;
+  await pack();
+  expect(await rows()).toBe(2);
+  expect(await path.read('device', HOUR)).toEqual(before);
+  await pack();
+  expect(await rows()).toBe(2);
+});
+
+test('Corrections that can no longer be undone: a row cannot be read: nothing is deleted', async () => {
+  await path.send('device', SAMPLES);
+  path.clock.now = CLOSING;
+  await pack();
+  await path.correct('device', { spans: [{ from: FIRST.ts, to: FIRST.ts + 1 }] });
+  const { device, sensor } = path.keyOf('device');
+  await path.database.execute(
+    'INSERT INTO history (device_id, sensor_id, day, hour, digest, samples) VALUES (?, ?, ?, ?, ?, ?)',
+    [device, sensor, new Date(HOUR - (HOUR % DAY_MS)), new Date(HOUR), Buffer.from('00'), Buffer.from([9])],
+  );
+  const stored = async () =>
+    (await path.store.packing.historyHour(path.keyOf('device'), HOUR)).flatMap((row) => [
+      ...(row?.values ?? []),
+    ]);
+  path.clock.now = CLOSING + 8 * DAY_MS + 3 * HOUR_MS;
+  await pack();
+  expect(await stored()).toContain(FIRST.value);
+});
+
 test('Correction that was undone: its samples are not deleted, as long as the undo can be undone', async () => {
   await path.send('device', SAMPLES);
   path.clock.now = CLOSING;

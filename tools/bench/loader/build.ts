@@ -38,7 +38,7 @@ export async function build({
   signal,
 }: {
   config: Config;
-  fleet: { seed: number; devices: number; sensors: number };
+  fleet: { seed: number; devices: number; sensors: number; tree?: readonly number[] };
   set: DataSet;
   into: 'history' | 'batches' | 'rows';
   onProgress?: (samples: number) => void;

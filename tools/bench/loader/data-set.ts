@@ -20,24 +20,43 @@ const TYPE = 'temperature';
 const UNIT = 'Cel';
 const SITE = 'load';
 
+/** The path in the site of a device makes assets of these levels. */
+export const TREE_LEVELS = ['site', 'area', 'line', 'cell', 'machine'];
+
+/**
+ * Devices are dealt out to the assets of the deepest level in turn.
+ * @param tree number of assets on the first level, and below each asset of the level before
+ */
+export function siteOf(number: number, tree: readonly number[]): string {
+  let rest = number;
+  const names = tree.map((count, level) => {
+    const name = `${TREE_LEVELS[level]}-${(rest % count) + 1}`;
+    rest = Math.floor(rest / count);
+    return name;
+  });
+  return [SITE, ...names].slice(names.length === 0 ? 0 : 1).join('/');
+}
+
 /** `bytes`: 16 bytes of an id */
 export interface LoadedDevice {
   name: string;
   id: string;
   bytes: Buffer;
+  site: string;
   group: number;
   sensors: Array<{ name: string; bytes: Buffer }>;
 }
 
 /**
  * Names contain the seed, so two data sets with different seeds have no device in common.
- * @param options `sensors`: of each device; `groups`: LATEST_GROUPS
+ * @param options `sensors`: of each device; `groups`: LATEST_GROUPS; `tree`: see `siteOf`
  */
 export const fleetOf = (options: {
   seed: number;
   devices: number;
   sensors: number;
   groups: number;
+  tree?: readonly number[];
 }): LoadedDevice[] =>
   Array.from({ length: options.devices }, (_, number) => {
     const name = `load-${options.seed}-${String(number).padStart(DEVICE_DIGITS, '0')}`;
@@ -46,25 +65,26 @@ export const fleetOf = (options: {
       const sensor = `sensor-${String(index).padStart(SENSOR_DIGITS, '0')}`;
       return { name: sensor, bytes: (identifySensor(id, sensor) as SensorIdentity).bytes };
     });
-    return { name, id, bytes, group: groupOf(bytes, options.groups), sensors };
+    const site = siteOf(number, options.tree ?? []);
+    return { name, id, bytes, site, group: groupOf(bytes, options.groups), sensors };
   });
 
 /** Like a birth message. `now`: epoch ms */
 export async function register(
   registry: RegistryStore,
-  { name, bytes, group, sensors }: LoadedDevice,
+  { name, bytes, site, group, sensors }: LoadedDevice,
   { now, intervalMs }: { now: number; intervalMs: number },
 ) {
   const key = { group, bytes };
   const stamp = stampOf(now);
-  await registry.writeDevice(key, { name, site: SITE, registeredAt: now }, stamp);
+  await registry.writeDevice(key, { name, site, registeredAt: now }, stamp);
   const changes = sensors.map((sensor) => ({
     bytes: sensor.bytes,
     deviceName: name,
     name: sensor.name,
     type: TYPE,
     unit: UNIT,
-    site: SITE,
+    site,
     intervalMs,
     registeredAt: now,
     writeTimestamp: stamp,

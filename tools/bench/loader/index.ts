@@ -32,6 +32,8 @@ await runCommand(async () => {
     console.log(
       `${format.format(samples)} samples in ${((Date.now() - began) / 1000).toFixed(1)} s: ${formatTime(from)} to ${formatTime(to)}.`,
     );
+    if (flags.fleet.tree.length > 0)
+      console.log('The API places the devices in the tree of assets at its start, or within 15 minutes.');
   } catch (error) {
     if (stop.signal.aborted)
       throw new MillraceError('failed', 'Stopped. The same flags write the same samples again.');

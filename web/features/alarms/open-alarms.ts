@@ -1,9 +1,10 @@
 import type { Signal } from '@preact/signals';
 import { signal } from '@preact/signals';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { formatCount } from '../../format.ts';
 import type { Services } from '../../state/hooks.ts';
 import { useKept, useQuery, useServices } from '../../state/hooks.ts';
+import { useEvents } from '../../state/live.ts';
 import { createStored, membersOf, recall } from '../../state/preferences.ts';
 import type { Alarm } from './api.ts';
 import { readAlarms } from './api.ts';
@@ -34,16 +35,7 @@ export const openCountText = (count: number, { isCut }: Pick<OpenAlarms, 'isCut'
   `${formatCount(count)}${isCut ? '+' : ''}`;
 
 /** Calls `reload` at each change of an alarm. */
-export function useReloads(reload: () => void) {
-  const { live } = useServices();
-  const changes = live.changesOf(ALARM_EVENT).value;
-  const seen = useRef(changes);
-  useEffect(() => {
-    if (seen.current === changes) return;
-    seen.current = changes;
-    reload();
-  }, [changes, reload]);
-}
+export const useReloads = (reload: () => void) => useEvents(ALARM_EVENT, reload);
 
 /**
  * Keeps the open alarms of the installation up to date. The header calls this hook, because the header is on every page.

@@ -34,6 +34,8 @@ export interface Alarm {
   acknowledged_by: string | null;
   comment: string | null;
   shelved_until: string | null;
+  /** The last correction of values between its start and its end; null: none. The alarm stays as it is. */
+  values_corrected_at: string | null;
 }
 /** A rule of alarms. */
 export interface AlarmRule {

@@ -1,16 +1,17 @@
-import { useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import { problemWords, toProblem } from '../../api/request.ts';
 import { formatDateTime, formatField, formatZone, parseField } from '../../format.ts';
 import { useQuery, useServices } from '../../state/hooks.ts';
 import { scopeText, useMay } from '../../state/session.ts';
+import { useChartMarks } from '../shared/chart-marks.ts';
 import { Field, FormDialog } from '../shared/form.tsx';
 import { missingBefore } from '../shared/missing.ts';
 import { annotate, readAnnotations, removeAnnotation } from './api.ts';
-import { useMarks } from './marks.ts';
 import '../../chart/chart.css';
 import './annotations.css';
 import type { Problem } from '../../api/request.ts';
 import type { ChartSubject } from '../../feature.ts';
+import type { Zone } from '../../format.ts';
 import type { Annotation } from './api.ts';
 
 /** Marks the annotations of the devices and of the installation. On the page of a device or sensor, a panel lists them. */
@@ -18,10 +19,18 @@ export function useChart({ devices, device, range, at }: ChartSubject) {
   const { preferences } = useServices();
   const { zone } = preferences.choice.value;
   const { annotations, missing, isKnown, problem, reload } = useAnnotations(devices, range);
-  const plugins = useMarks(annotations, zone);
+  const marks = useMemo(() => annotations.map((annotation) => markOf(annotation, zone)), [annotations, zone]);
+  const plugins = useChartMarks(marks);
   if (device === null) return { plugins, note: <MissingAnnotations before={missing} /> };
   const panel = <Annotations {...{ annotations, missing, isKnown, problem, device, at }} onChange={reload} />;
   return { plugins, panel };
+}
+
+function markOf({ ts, text }: Annotation, zone: Zone) {
+  const from = Date.parse(ts);
+  const when = formatDateTime(from, zone);
+  const label = `Annotation at ${when}: ${text}`;
+  return { kind: 'annotation' as const, from, to: from, text: `${when} · ${text}`, label };
 }
 
 /** Renders the annotations of the range as a list, and a button to add an annotation. The chart above shows the annotations as marks. */

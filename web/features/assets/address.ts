@@ -17,3 +17,7 @@ export function parentOf(path: string): string | null {
   const end = path.lastIndexOf('/');
   return end === -1 ? null : path.slice(0, end);
 }
+
+/** @returns the address of the wall with the sensors of an asset, grouped by a level */
+export const wallHref = (path: string, level: string): string =>
+  `/?${new URLSearchParams({ place: path, level })}`;

@@ -1,5 +1,5 @@
 import { type Client, segment } from '../../api/client.ts';
-import { nullIfMissing, type Query, toQuery } from '../../api/request.ts';
+import { BASE, nullIfMissing, type Query, toQuery } from '../../api/request.ts';
 import type { Page } from '../../api/types.ts';
 import type * as schemas from './schemas.ts';
 
@@ -8,6 +8,7 @@ export type AssetDetail = schemas.AssetDetail;
 export type AssetMatches = schemas.AssetMatches;
 export type AssetMember = schemas.AssetMember;
 export type AssetPlaces = schemas.AssetPlaces;
+export type AssetPlan = schemas.AssetPlan;
 export type AssetSeries = schemas.AssetSeries;
 export type TreeReport = schemas.TreeReport;
 export type Level = Asset['level'];
@@ -125,3 +126,28 @@ export const importTree = (
   requests.post(`/asset-tree${toQuery({ dry_run: String(isDryRun) })}`, {
     file: { type: 'text/csv', content },
   });
+
+const planPath = (asset: string) => `${pathOf(asset)}/plan`;
+
+export const readPlan = ({ requests }: Client, asset: string, signal?: AbortSignal): Promise<AssetPlan> =>
+  requests.get(planPath(asset), {}, signal);
+
+/** @returns the address of the picture, which another picture does not have */
+export const pictureHref = (asset: string, changedAt: string): string =>
+  `${BASE}${planPath(asset)}/picture${toQuery({ changed_at: changedAt })}`;
+
+export async function storePicture({ requests }: Client, asset: string, content: Blob) {
+  const file = { type: content.type, content };
+  await requests.requestOk(`${planPath(asset)}/picture`, undefined, { method: 'PUT', file });
+}
+
+export async function removePlan({ requests }: Client, asset: string) {
+  await requests.requestOk(`${planPath(asset)}/picture`, undefined, { method: 'DELETE' });
+}
+
+export async function storePlanPlaces({ requests }: Client, asset: string, places: AssetPlan['places']) {
+  const body = {
+    places: places.map(({ device_id, sensor_id, x, y }) => ({ device: device_id, sensor: sensor_id, x, y })),
+  };
+  await requests.requestOk(`${planPath(asset)}/places`, undefined, { method: 'PUT', body });
+}

@@ -1,20 +1,23 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { formatCount, formatCounted } from '../../format.ts';
-import { Breadcrumbs } from '../../kit/navigation.tsx';
+import { formatCount } from '../../format.ts';
 import { Notice, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
 import { useServices, useTitle } from '../../state/hooks.ts';
 import { useMay } from '../../state/session.ts';
-import { assetHref, parentOf, stepsOf } from './address.ts';
-import type { Asset, AssetDetail, AssetMember } from './api.ts';
+import { assetHref, parentOf } from './address.ts';
+import type { Asset, AssetDetail, AssetMember, AssetPlan } from './api.ts';
 import { AssetCharts } from './charts.tsx';
 import { Children } from './children.tsx';
-import { conditionWords } from './condition.ts';
 import { type Action, ActionDialog } from './dialogs.tsx';
+import { DragContext, useDragging, useHeld } from './drag.ts';
 import { Members } from './members.tsx';
-import { type Conditions, useConditions, useTree } from './use-tree.ts';
+import { Plan } from './plan.tsx';
+import { Path, Siblings, Title } from './title.tsx';
+import { type Conditions, useConditions, usePlan, useTree } from './use-tree.ts';
 import '../shared/tables.css';
 import './assets.css';
 import type { Page } from '../../api/types.ts';
+
+const NOWHERE: AssetPlan['places'] = [];
 
 export function AssetsView() {
   const { router } = useServices();
@@ -22,7 +25,8 @@ export function AssetsView() {
   const path = query.get('path') || null;
   const { data, problem, loading, slow, reload } = useTree(path);
   const known = data?.isMissing === false ? data : null;
-  const conditions = useConditions(path, known?.members ?? null);
+  const plan = usePlan(known?.asset?.asset_id ?? null);
+  const conditions = useConditions(path, known?.members ?? null, plan.plan?.places ?? NOWHERE);
   const [action, setAction] = useState<Action | null>(null);
   const [message, setMessage] = useState('');
   const name = path === null ? 'Assets' : (path.split('/').at(-1) ?? path);
@@ -35,44 +39,59 @@ export function AssetsView() {
     if (next !== undefined && next !== path) return router.go(assetHref(next), { flash: text });
     setMessage(text);
     reload();
+    plan.reload();
     return undefined;
   };
 
+  const may = useMay('admin');
+  const drag = useDragging(may, (dragged, to) =>
+    setAction(
+      dragged.kind === 'asset'
+        ? { kind: 'move', asset: dragged.asset, to }
+        : { kind: 'replace', member: dragged.member, to },
+    ),
+  );
+  const shown = useHeld(
+    { known, plan, conditions, problem, isSlow: slow && loading, message: message || flash },
+    drag.dragged !== null,
+  );
+
   if (data?.isMissing) return <Missing path={String(path)} />;
-  const isEmpty = path === null && known?.below.items.length === 0;
-  const steps = path === null ? [] : stepsOf(path).slice(0, -1);
+  const { asset = null, siblings = [], below } = shown.known ?? {};
   return (
-    <>
-      {path !== null && (
-        <Breadcrumbs
-          steps={[
-            { label: 'Assets', href: assetHref(null) },
-            ...steps.map((step) => ({ label: step.name, href: assetHref(step.path) })),
-          ]}
-        />
-      )}
+    <DragContext.Provider value={drag}>
+      {path !== null && <Path path={path} asset={asset} />}
       <Title
         name={name}
-        asset={known?.asset ?? null}
+        asset={asset}
+        childLevel={below?.items[0]?.level ?? null}
         isRoot={path === null}
-        isEmpty={isEmpty}
-        {...{ conditions, setAction }}
+        isEmpty={path === null && below?.items.length === 0}
+        conditions={shown.conditions}
+        setAction={setAction}
       />
+      {asset && <Siblings asset={asset} siblings={siblings} />}
       <div role="status" class="asset-message">
-        {(message || flash) && <p class="flash-message">{message || flash}</p>}
+        {shown.message && <p class="flash-message">{shown.message}</p>}
       </div>
-      {slow && loading && <SlowLine />}
-      {problem && !known ? (
-        <ProblemNotice problem={problem} onRetry={reload} />
-      ) : known ? (
-        <Content key={path ?? ''} {...known} {...{ conditions, setAction }} />
+      {shown.isSlow && <SlowLine />}
+      {shown.problem && !shown.known ? (
+        <ProblemNotice problem={shown.problem} onRetry={reload} />
+      ) : shown.known ? (
+        <Content
+          key={path ?? ''}
+          {...shown.known}
+          plan={shown.plan}
+          conditions={shown.conditions}
+          setAction={setAction}
+        />
       ) : (
         <section class="panel asset-waiting waiting" aria-hidden="true">
           <span class="bar" />
         </section>
       )}
       {action && <ActionDialog action={action} onDone={done} onClose={() => setAction(null)} />}
-    </>
+    </DragContext.Provider>
   );
 }
 
@@ -106,95 +125,12 @@ interface Acting {
   setAction: (action: Action) => void;
 }
 
-function Title({
-  name,
-  asset,
-  isRoot,
-  isEmpty,
-  conditions,
-  setAction,
-}: Acting & {
-  name: string;
-  asset: AssetDetail | null;
-  isRoot: boolean;
-  isEmpty: boolean;
-  conditions: Conditions;
-}) {
-  const may = useMay('admin');
-  return (
-    <div class="title">
-      <div>
-        <h1>{name}</h1>
-        {isRoot ? (
-          <p class="lead">Sites, lines and machines, and the devices and sensors at them.</p>
-        ) : (
-          asset && <Facts asset={asset} conditions={conditions} />
-        )}
-      </div>
-      <div class="asset-actions">
-        {asset && may && (
-          <>
-            <button type="button" class="button" onClick={() => setAction({ kind: 'change', asset })}>
-              Rename …
-            </button>
-            <button type="button" class="button" onClick={() => setAction({ kind: 'move', asset })}>
-              Move …
-            </button>
-            <button type="button" class="button" onClick={() => setAction({ kind: 'retire', asset })}>
-              Retire …
-            </button>
-          </>
-        )}
-        {isRoot && (
-          <>
-            <a class="button" href="/api/v1/asset-tree" download="assets.csv" data-native>
-              Export CSV
-            </a>
-            {may && (
-              <button type="button" class="button" onClick={() => setAction({ kind: 'import' })}>
-                Import CSV …
-              </button>
-            )}
-          </>
-        )}
-        {may && !isEmpty && (isRoot || asset) && asset?.level !== 'machine' && (
-          <button
-            type="button"
-            class="button main-button"
-            onClick={() => setAction({ kind: 'create', parent: asset })}
-          >
-            Create an asset …
-          </button>
-        )}
-      </div>
-    </div>
-  );
-}
-
-function Facts({ asset, conditions }: { asset: AssetDetail; conditions: Conditions }) {
-  const { whole, isKnown } = conditions;
-  const { text, tone } = conditionWords(whole);
-  return (
-    <ul class="facts">
-      <li>{asset.level}</li>
-      {whole.devices + whole.sensors > 0 && (
-        <>
-          <li class="asset-condition" data-tone={tone}>
-            {text}
-          </li>
-          <li>{formatCounted(whole.devices, 'device')}</li>
-          {isKnown && <li>{formatCounted(whole.sensors, 'sensor')}</li>}
-        </>
-      )}
-    </ul>
-  );
-}
-
 function Content({
   path,
   asset,
   below,
   members,
+  plan,
   conditions,
   setAction,
 }: Acting & {
@@ -202,6 +138,7 @@ function Content({
   asset: AssetDetail | null;
   below: Page<Asset>;
   members: Page<AssetMember>;
+  plan: ReturnType<typeof usePlan>;
   conditions: Conditions;
 }) {
   const direct = members.items.filter((member) => member.path === path);
@@ -215,6 +152,15 @@ function Content({
         </p>
       )}
       {below.items.length > 0 && <Children assets={below.items} conditions={conditions} />}
+      {asset && (
+        <Plan
+          answer={plan}
+          members={members.items}
+          asset={asset}
+          conditions={conditions}
+          setAction={setAction}
+        />
+      )}
       {asset && <Members asset={asset} members={direct} conditions={conditions} onAct={setAction} />}
       {asset && members.items.length > 0 && (
         <AssetCharts asset={asset} members={members.items} conditions={conditions} />

@@ -3,6 +3,7 @@ import { formatCount, formatCounted } from '../../format.ts';
 import { assetHref } from './address.ts';
 import type { Asset } from './api.ts';
 import { type Condition, conditionWords, NO_MEMBERS, worstFirst } from './condition.ts';
+import { useDrag } from './drag.ts';
 import type { Conditions } from './use-tree.ts';
 
 /** Maximum number of tiles until the user asks for all. */
@@ -35,7 +36,7 @@ export function Children({ assets, conditions }: { assets: Asset[]; conditions: 
 }
 
 function Tile({
-  asset: { path, name, level, children },
+  asset,
   condition,
   isKnown,
   isLarge,
@@ -45,6 +46,8 @@ function Tile({
   isKnown: boolean;
   isLarge: boolean;
 }) {
+  const { path, name, level, children } = asset;
+  const { source, target } = useDrag();
   const { text, tone } = conditionWords(condition);
   // In a large fleet, silent sensors are unknown, so only faults are shown.
   const isJudged = isKnown || (isLarge && tone !== 'good') || tone === 'quiet';
@@ -54,7 +57,13 @@ function Tile({
     isKnown && condition.sensors > 0 && formatCounted(condition.sensors, 'sensor'),
   ].filter((count) => count !== false);
   return (
-    <a class="asset-tile" href={assetHref(path)} data-tone={isJudged ? tone : 'quiet'}>
+    <a
+      class="asset-tile"
+      href={assetHref(path)}
+      data-tone={isJudged ? tone : 'quiet'}
+      {...source({ kind: 'asset', asset })}
+      {...target({ asset, label: path })}
+    >
       <span class="asset-name">{name}</span>
       <span class="asset-level small">{level}</span>
       {isJudged && (

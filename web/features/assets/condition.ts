@@ -72,13 +72,12 @@ export function typesOf(
  */
 export function judge(
   members: readonly AssetMember[],
-  { path, fleet, alarms }: { path: string | null; fleet: KnownFleet; alarms: readonly OpenAlarm[] },
+  { path, fleet, alarms }: { path: string | null; fleet: KnownFleet; alarms: AlarmCounts },
 ): { whole: Condition; children: Map<string, Condition> } {
   const whole = { ...NO_MEMBERS };
   const children: Map<string, Condition> = new Map();
-  const counted = countAlarms(alarms);
   for (const member of members) {
-    const one = conditionOf(member, fleet, counted);
+    const one = conditionOf(member, fleet, alarms);
     add(whole, one);
     const name = childOn(member.path, path);
     if (name === null) continue;
@@ -114,10 +113,11 @@ function conditionOf(member: AssetMember, fleet: KnownFleet, alarms: AlarmCounts
   return condition;
 }
 
-type AlarmCounts = Map<string, { open: number; critical: number }>;
+/** By the key of the sensor. */
+type AlarmCounts = ReadonlyMap<string, { open: number; critical: number }>;
 
-function countAlarms(alarms: readonly OpenAlarm[]): AlarmCounts {
-  const counts: AlarmCounts = new Map();
+export function countAlarms(alarms: readonly OpenAlarm[]): AlarmCounts {
+  const counts: Map<string, { open: number; critical: number }> = new Map();
   for (const alarm of alarms) {
     const { open, critical } = counts.get(keyOf(alarm)) ?? { open: 0, critical: 0 };
     counts.set(keyOf(alarm), {

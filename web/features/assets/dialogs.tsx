@@ -2,18 +2,22 @@ import { useState } from 'preact/hooks';
 import { useServices } from '../../state/hooks.ts';
 import { Field, FormDialog } from '../shared/form.tsx';
 import { parentOf } from './address.ts';
-import type { AssetDetail, AssetMember, Level } from './api.ts';
+import type { Asset, AssetDetail, AssetMember, Level } from './api.ts';
 import { changeAsset, createAsset, removeMember, retireAsset } from './api.ts';
 import { ImportDialog } from './import-dialog.tsx';
 import { levelsUnder } from './levels.ts';
 import { MoveDialog, PlaceDialog, ReplaceDialog } from './move-dialogs.tsx';
+import { PictureDialog, RemovePlanDialog } from './plan-dialogs.tsx';
+import type { Target } from './target-field.tsx';
 import { editWords } from './words.ts';
 
 /** What a dialog does. */
 export type Action =
   | { kind: 'create'; parent: AssetDetail | null }
-  | { kind: 'change' | 'move' | 'retire' | 'place'; asset: AssetDetail }
-  | { kind: 'replace' | 'remove'; member: AssetMember }
+  | { kind: 'change' | 'retire' | 'place' | 'picture' | 'remove-plan'; asset: AssetDetail }
+  | { kind: 'move'; asset: Asset; to?: Target }
+  | { kind: 'replace'; member: AssetMember; to?: Target }
+  | { kind: 'remove'; member: AssetMember }
   | { kind: 'import' };
 
 export interface DialogProps {
@@ -29,15 +33,19 @@ export function ActionDialog({ action, ...props }: DialogProps & { action: Actio
     case 'change':
       return <ChangeDialog asset={action.asset} {...props} />;
     case 'move':
-      return <MoveDialog asset={action.asset} {...props} />;
+      return <MoveDialog asset={action.asset} to={action.to} {...props} />;
     case 'retire':
       return <RetireDialog asset={action.asset} {...props} />;
     case 'place':
       return <PlaceDialog asset={action.asset} {...props} />;
     case 'replace':
-      return <ReplaceDialog member={action.member} {...props} />;
+      return <ReplaceDialog member={action.member} to={action.to} {...props} />;
     case 'remove':
       return <RemoveDialog member={action.member} {...props} />;
+    case 'picture':
+      return <PictureDialog asset={action.asset} {...props} />;
+    case 'remove-plan':
+      return <RemovePlanDialog asset={action.asset} {...props} />;
     case 'import':
       return <ImportDialog {...props} />;
   }

@@ -1,5 +1,6 @@
 /** Pages of assets: a tree of sites, lines and machines over devices and sensors. */
 import type { Feature } from '../../feature.ts';
+import { WallSlot } from './wall-slot.tsx';
 
 export const assetsFeature: Feature = {
   name: 'assets',
@@ -10,5 +11,6 @@ export const assetsFeature: Feature = {
     load: () => import('./assets.tsx').then(({ AssetsView }) => AssetsView),
     hasDetails: true,
   },
+  slots: { wallPlaces: WallSlot },
   details: () => import('./panel.tsx'),
 };

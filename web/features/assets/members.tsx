@@ -13,6 +13,7 @@ import { useMay } from '../../state/session.ts';
 import type { AssetDetail, AssetMember } from './api.ts';
 import { sensorsOf } from './condition.ts';
 import type { Action } from './dialogs.tsx';
+import { useDrag } from './drag.ts';
 import type { Conditions } from './use-tree.ts';
 
 const ROWS = 25;
@@ -72,11 +73,13 @@ function MemberTable({
   may: boolean;
   onAct: (action: Action) => void;
 }) {
+  const { source } = useDrag();
   return (
     <Table
       class="plain stacks"
       caption="Devices and sensors here"
       rows={members}
+      rowAttributes={(member) => source({ kind: 'member', member })}
       keyOf={({ device_id, sensor_id }) => `${device_id}/${sensor_id}`}
       columns={[
         { label: 'Name', isName: true, class: 'whole', cell: (member) => <NameLinks member={member} /> },

@@ -10,14 +10,22 @@ import { type Target, TargetField } from './target-field.tsx';
 import { editWords } from './words.ts';
 
 /** @returns whether an asset can be the parent: it is on a higher level, and neither the asset itself nor its present parent */
-export function canHold(parent: Asset, asset: Pick<Asset, 'asset_id' | 'level' | 'parent_id'>): boolean {
+export function canHold(
+  parent: Pick<Asset, 'asset_id' | 'level'>,
+  asset: Pick<Asset, 'asset_id' | 'level' | 'parent_id'>,
+): boolean {
   const isAbove = LEVELS.indexOf(parent.level) < LEVELS.indexOf(asset.level);
   return isAbove && parent.asset_id !== asset.parent_id && parent.asset_id !== asset.asset_id;
 }
 
-export function MoveDialog({ asset, onDone, onClose }: DialogProps & { asset: AssetDetail }) {
+export function MoveDialog({
+  asset,
+  to = null,
+  onDone,
+  onClose,
+}: DialogProps & { asset: Asset; to?: Target | null | undefined }) {
   const { client } = useServices();
-  const [target, setTarget] = useState<Target | null>(null);
+  const [target, setTarget] = useState(to);
   const [since, setSince] = useState<Since>(undefined);
 
   async function move() {
@@ -26,7 +34,8 @@ export function MoveDialog({ asset, onDone, onClose }: DialogProps & { asset: As
       parent: target.asset?.asset_id ?? null,
       since,
     });
-    onDone(`${asset.path} is moved.`, path);
+    // A child that was dragged is not the asset of the page.
+    onDone(`${asset.path} is moved.`, to ? undefined : path);
   }
 
   return (
@@ -113,7 +122,10 @@ const Options = ({ id, names }: { id: string; names: string[] }) => (
 );
 
 /** Renders the dialog that moves a device or a sensor to another asset. */
-export function ReplaceDialog({ member, ...props }: DialogProps & { member: AssetMember }) {
+export function ReplaceDialog({
+  member,
+  ...props
+}: DialogProps & { member: AssetMember; to?: Target | undefined }) {
   const { device_id, sensor_id, device, sensor } = member;
   return (
     <PlacementDialog
@@ -125,21 +137,23 @@ export function ReplaceDialog({ member, ...props }: DialogProps & { member: Asse
   );
 }
 
-/** @param props `present`: id of the asset where the device or sensor is now; null: nowhere */
+/** @param props `present`: id of the asset where the device or sensor is now; null: nowhere; `to`: the proposed place */
 export function PlacementDialog({
   member,
   name,
   present,
+  to = null,
   onDone,
   onClose,
 }: Pick<DialogProps, 'onClose'> & {
   member: Placed;
   name: string;
   present: string | null;
+  to?: Target | null | undefined;
   onDone: (message: string) => void;
 }) {
   const { client } = useServices();
-  const [target, setTarget] = useState<Target | null>(null);
+  const [target, setTarget] = useState(to);
   const [since, setSince] = useState<Since>(undefined);
 
   async function place() {

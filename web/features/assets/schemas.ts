@@ -56,6 +56,8 @@ export interface AssetMember {
   asset_id: string;
   /** Names from the root to the asset, with slashes. */
   path: string;
+  /** The level of each asset on the path, from the root. */
+  levels: ('enterprise' | 'site' | 'area' | 'line' | 'cell' | 'machine')[];
 }
 export interface AssetPlaces {
   device_id: string;
@@ -72,6 +74,20 @@ export interface AssetPlace {
   from: string | null;
   /** Null: the device or the sensor is there now. */
   to: string | null;
+}
+export interface AssetPlan {
+  /** Null: the asset has no plan. */
+  picture: {
+    type: 'image/svg+xml' | 'image/png' | 'image/jpeg' | 'image/webp';
+    changed_at: string;
+  } | null;
+  /** `x` and `y` are fractions of the width and the height, from the top left. */
+  places: {
+    device_id: string;
+    sensor_id: string;
+    x: number;
+    y: number;
+  }[];
 }
 /** Points in order of time. Bins without samples are left out. `source` is `roll-ups` if the points are made of hourly roll-ups of the asset, else as in a series of a sensor. Samples from `complete_until` on may be missing. It is null if none is missing. */
 export interface AssetSeries {

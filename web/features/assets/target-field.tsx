@@ -6,11 +6,11 @@ import { readChildren, searchAssets } from './api.ts';
 
 /** A place in the tree. `asset` null: the top level */
 export interface Target {
-  asset: Asset | null;
+  asset: Pick<Asset, 'asset_id' | 'path' | 'level'> | null;
   label: string;
 }
 
-const TOP: Target = { asset: null, label: 'Top level' };
+export const TOP: Target = { asset: null, label: 'Top level' };
 
 /** Pause in typing after which the API is requested, in ms. */
 const PAUSE_MS = 150;

@@ -171,6 +171,8 @@ function UnmatchedTopics() {
   const { preferences } = useServices();
   const { zone } = preferences.choice.value;
   const { data, problem, slow, reload } = useUnmatchedTopics();
+  // The API has no mappings, so it does not count these messages.
+  if (problem && !data && problem.code === 'not_found') return null;
   return (
     <section class="panel" id="unmatched-topics" aria-label="Unmatched topics">
       <div class="panel-head">

@@ -15,7 +15,7 @@ export interface UnmatchedTopic {
   suggestion: string | null;
   mapping: string | null;
 }
-/** `index` counts the elements of a message from 0; -1 is the message as a whole. `path` is the JSON path of the field that breaks the rule, empty for the message as a whole. For CBOR and Sparkplug it names the fields as their specifications do. `rule` describes the valid values for a person. Dead letters of older versions have neither `path` nor `rule`. */
+/** `index` counts the elements of a message from 0; -1 is the message as a whole. `path` is the JSON path of the field that breaks the rule, empty for the message as a whole. For a binary format it names the fields as the specification does. `rule` describes the valid values for a person. Dead letters of older versions have neither `path` nor `rule`. */
 export interface Refusal {
   index: number;
   code: string;

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { isNamedZone } from '../../format.ts';
+import { scopeText, useMay } from '../../state/session.ts';
 import { Field } from '../shared/form.tsx';
 import type { ImportProposal, ImportQuestion } from './api.ts';
 
@@ -153,11 +154,39 @@ export function FileOptions({
         ))}
       </datalist>
       <div class="import-options">{fields(MAIN)}</div>
+      <Replacement
+        isOn={options['replace'] === 'true'}
+        onChange={(isOn) => change('replace', isOn ? 'true' : '')}
+      />
       <details open={hasMore}>
         <summary>More about the file</summary>
         <div class="import-options">{fields(MORE)}</div>
       </details>
     </>
+  );
+}
+
+/** Renders the choice whether the file corrects stored values. */
+function Replacement({ isOn, onChange }: { isOn: boolean; onChange: (isOn: boolean) => void }) {
+  const may = useMay('correct');
+  return (
+    <div class="import-replace">
+      <label>
+        <input
+          type="checkbox"
+          checked={isOn}
+          disabled={!may}
+          aria-describedby="import-replace-effect"
+          onChange={() => onChange(!isOn)}
+        />{' '}
+        Replace values that exist
+      </label>
+      <p id="import-replace-effect">
+        {may
+          ? 'The file then corrects what is stored for the same sensor and time. Without this, the file adds what is missing. Of two values at one time, a fixed rule keeps one.'
+          : scopeText('Replace', 'correct')}
+      </p>
+    </div>
   );
 }
 

@@ -23,13 +23,13 @@ export interface Pipeline {
   } | null;
   packed_until: string;
   stream_out: {
-    /** Whether Kafka took the last request of every process. */
+    /** Whether the other system took the last request of every process. */
     ok: boolean;
-    /** Age of the block that waits longest for Kafka. */
+    /** Age of the block that waits longest to be sent. */
     lag_ms: number;
     queue_bytes: number;
     queue_limit: number;
-    /** All hours before it are complete in Kafka. Null until each group of devices has begun. */
+    /** All hours before it are complete in the other system. Null until each group of devices has begun. */
     until: string | null;
   } | null;
   ingest: {

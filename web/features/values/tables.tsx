@@ -222,7 +222,7 @@ function useSamplePages(
   const steps = walk.scope === scope ? walk.steps : [];
   const step = steps.at(-1) ?? null;
 
-  const key = JSON.stringify([scope, step?.cursor]);
+  const key = JSON.stringify([scope, step?.cursor, live.historyChanges.value]);
   const answer = useQuery(key, async (signal) => {
     const range = step?.range ?? { from, to: isLive ? null : to };
     const query = { ...range, order, limit: PAGE_ROWS, cursor: step?.cursor };

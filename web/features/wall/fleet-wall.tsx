@@ -42,6 +42,7 @@ export function FleetWall({ info, fleetState, grouping, children }: ComponentPro
       <div class="wall-body">
         <div class="wall-main">
           {!isFull && children}
+          <Slot name="wallPlaces" isLarge={grouping !== null} isFull={isFull} />
           {grouping ? (
             <grouping.GroupWall by={grouping.by} isStale={isStale} isFull={isFull} />
           ) : (

@@ -1,16 +1,19 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Fleet, FleetDevice, FleetSensor } from '../../state/fleet.ts';
+import type { Fleet, FleetSensor } from '../../state/fleet.ts';
 import { useServices } from '../../state/hooks.ts';
 import type { Matcher } from '../../state/lists.ts';
-import { sorted } from '../../state/lists.ts';
 import type { UnitChoices } from '../../units.ts';
 import { matcherOf } from '../shared/matching.ts';
+import { levelBelow, sortGroups } from './groups.ts';
 import { layOut } from './layout.ts';
 import type { Palette } from './painter.ts';
 import { createHits, createPainter, readPalette } from './painter.ts';
 
 export type Heading = {
+  /** name of the site, or path of the place; null: without one */
   name: string | null;
+  /** the next level below the place; null: there is none */
+  below: string | null;
   sensors: number;
   devices: number;
   x: number;
@@ -36,30 +39,29 @@ export class WallCanvas {
     this.#choices = choices;
   }
 
-  /** Assigns a cell to every matching sensor. @param room in px; `scale`: device pixels per CSS pixel @param matches null: all match */
+  /** Assigns a cell to every matching sensor. @param room in px; `scale`: device pixels per CSS pixel @param matches null: all match @param level of the places by which the wall is grouped; null: by site */
   arrange(
     room: { width: number; height: number; isAll: boolean; scale: number },
-    matches: Matcher | null,
+    { matches, level }: { matches: Matcher | null; level: string | null },
   ): { headings: Heading[]; height: number; count: number } {
     this.#scale = room.scale;
-    const sites = matchingSites(sortSites(this.#fleet.devices.values()), matches);
+    const groups = sortGroups(this.#fleet.devices.values(), { matches, level });
     this.#layout = layOut(
-      sites.map(({ devices }) => devices.map((members) => members.length)),
+      groups.map(({ devices }) => devices.map((members) => members.length)),
       room,
     );
     this.#hits = createHits(this.#layout);
     for (const sensor of this.#fleet.sensors.values()) sensor.cell = -1;
-    this.#sensors = sites.flatMap(({ devices }) => devices.flat());
+    this.#sensors = groups.flatMap(({ devices }) => devices.flat());
     for (const [cell, sensor] of this.#sensors.entries()) sensor.cell = cell;
     // If there is no space for headings, the layout has no blocks, and the wall has no headings.
-    const headings = sites
-      .slice(0, this.#layout.blocks.length)
-      .map(({ name, sensors: count, devices }, i) => ({
-        name,
-        sensors: count,
-        devices: devices.length,
-        ...(this.#layout.blocks[i] ?? { x: 0, y: 0, width: 0 }),
-      }));
+    const headings = groups.slice(0, this.#layout.blocks.length).map(({ name, devices }, i) => ({
+      name,
+      below: level === null || name === null ? null : levelBelow(devices, name),
+      sensors: devices.reduce((sum, { length }) => sum + length, 0),
+      devices: devices.length,
+      ...(this.#layout.blocks[i] ?? { x: 0, y: 0, width: 0 }),
+    }));
     return { headings, height: this.#layout.height, count: this.#sensors.length };
   }
 
@@ -124,42 +126,6 @@ const WAYS: Record<string, [dx: number, dy: number]> = {
   ArrowDown: [0, 1],
 };
 
-type Site = { name: string | null; devices: FleetDevice[]; sensors: number };
-
-/** `collar-2` comes before `collar-10`. Devices without a site come last. @param devices their lists of sensors are sorted in place */
-export function sortSites(devices: Iterable<FleetDevice>): Site[] {
-  const bySite: Map<string | null, FleetDevice[]> = new Map();
-  for (const device of devices) {
-    if (device.sensors.length === 0) continue;
-    const at = bySite.get(device.site);
-    if (at) at.push(device);
-    else bySite.set(device.site, [device]);
-  }
-  const sites = [...bySite].map(([name, members]) => ({ name, members }));
-  return sorted(sites, ({ name }) => name, false).map(({ name, members }) => ({
-    name,
-    devices: sorted(members, ({ name }) => name, false).map(withSensorsInOrder),
-    sensors: members.reduce((sum, device) => sum + device.sensors.length, 0),
-  }));
-}
-
-/** @returns matching sensors by site and device; sites and devices without a matching sensor are left out */
-function matchingSites(sites: Site[], matches: Matcher | null) {
-  return sites
-    .map(({ name, devices }) => {
-      const members = devices.map(({ sensors }) => (matches ? sensors.filter(matches) : sensors));
-      const kept = members.filter(({ length }) => length > 0);
-      return { name, devices: kept, sensors: kept.reduce((sum, { length }) => sum + length, 0) };
-    })
-    .filter(({ sensors }) => sensors > 0);
-}
-
-function withSensorsInOrder(device: FleetDevice) {
-  if (!device.isInOrder) device.sensors = sorted(device.sensors, ({ name }) => name, false);
-  device.isInOrder = true;
-  return device;
-}
-
 /** Minimum interval in ms between two arrangements of the wall while sensors are still arriving. */
 const ARRANGE_MS = 300;
 
@@ -178,6 +144,8 @@ export function useWallCanvas() {
   const matcher = matcherOf(query, live.fleet.judge);
   const matches = useRef(matcher);
   matches.current = matcher;
+  const level = useRef<string | null>(null);
+  level.current = query.get('level');
   const filters = WALL_FILTERS.map((name) => query.get(name)).join('\n');
   const [arranged, setArranged] = useState<Arranged>({
     headings: [],
@@ -209,7 +177,7 @@ export function useWallCanvas() {
       const width = (roomElement as HTMLElement).clientWidth;
       const { headings, height, count } = drawn.arrange(
         { width, ...heightFor(roomElement as HTMLElement), scale: devicePixelRatio },
-        matches.current,
+        { matches: matches.current, level: level.current },
       );
       setArranged({ headings, width, height, matching: matches.current && count });
       // Drawing is a separate task, because arranging and drawing 10,000 cells takes too long for one task.
@@ -290,4 +258,4 @@ export function useReturn(onReturn: (sensor: FleetSensor) => void): { current: H
   return element;
 }
 
-const WALL_FILTERS = ['name', 'type', 'site', 'look', 'state'];
+const WALL_FILTERS = ['name', 'type', 'site', 'place', 'level', 'look', 'state'];

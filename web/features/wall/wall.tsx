@@ -7,6 +7,7 @@ import { describeOldCell } from '../../state/cells.ts';
 import { useChanges, useServices } from '../../state/hooks.ts';
 import { stateText } from '../../states.ts';
 import { writeValue } from '../../units.ts';
+import { shortNames } from './groups.ts';
 import { useReturn, useWallCanvas } from './wall-canvas.ts';
 import './wall.css';
 import type { Judgment } from '../../feature.ts';
@@ -14,7 +15,7 @@ import type { FleetSensor } from '../../state/fleet.ts';
 import type { UnitChoices } from '../../units.ts';
 import type { Box, Heading } from './wall-canvas.ts';
 
-/** One cell for each sensor, by site and device. @param props `legend`: element from which the wall reads its colors */
+/** One cell for each sensor, by site or place, and by device. @param props `legend`: element from which the wall reads its colors */
 export function Wall({
   legend: drawLegend,
   isStale,
@@ -79,9 +80,7 @@ export function Wall({
             aria-hidden="true"
             style={{ width: `${arranged.width}px`, height: `${arranged.height}px` }}
           />
-          {arranged.headings.map((heading) => (
-            <SiteHeading key={heading.name ?? ''} heading={heading} />
-          ))}
+          <Headings headings={arranged.headings} />
           <Slot name="wallMarks" picture={picture.current} arranged={arranged} />
           {pointed && box && (
             <>
@@ -116,10 +115,44 @@ export function Wall({
 const hrefOf = ({ id, name, device }: FleetSensor) =>
   sensorHref(device.id, id, { device: device.name, sensor: name });
 
-function SiteHeading({ heading: { name, sensors, devices, x, y, width } }: { heading: Heading }) {
+function Headings({ headings }: { headings: Heading[] }) {
   const { router } = useServices();
-  const place = router.place.value;
-  const chosen = place.query.get('site') === name;
+  const { query } = router.place.value;
+  const level = query.get('level');
+  const names = shortNames(level === null ? [] : headings.flatMap(({ name }) => name ?? []));
+  return headings.map((heading) => {
+    const { name, below } = heading;
+    // A link to a place shows the places below it. A link to what is chosen already shows all again.
+    const filters: Record<string, string | null> =
+      level === null
+        ? { site: query.get('site') === name ? null : name }
+        : query.get('place') === name
+          ? { place: null }
+          : { place: name, level: below ?? level };
+    return (
+      <GroupHeading
+        key={name ?? ''}
+        {...heading}
+        name={name && (names.get(name) ?? name)}
+        title={level === null ? null : name}
+        nameless={`No ${level ?? 'site'}`}
+        href={withQuery(router.place.value, { ...filters, cursor: null, page: null })}
+      />
+    );
+  });
+}
+
+function GroupHeading({
+  name,
+  title,
+  nameless,
+  href,
+  sensors,
+  devices,
+  x,
+  y,
+  width,
+}: Heading & { title: string | null; nameless: string; href: string }) {
   const count =
     width > 240
       ? `${formatCounted(sensors, 'sensor')} · ${formatCounted(devices, 'device')}`
@@ -127,13 +160,9 @@ function SiteHeading({ heading: { name, sensors, devices, x, y, width } }: { hea
   return (
     <p class="wall-site small" style={{ left: `${x}px`, top: `${y}px`, width: `${width}px` }}>
       {name === null ? (
-        <span class="wall-site-name">No site</span>
+        <span class="wall-site-name">{nameless}</span>
       ) : (
-        <a
-          class="wall-site-name"
-          href={withQuery(place, { site: chosen ? null : name, cursor: null, page: null })}
-          tabIndex={-1}
-        >
+        <a class="wall-site-name" href={href} title={title ?? undefined} tabIndex={-1}>
           {name}
         </a>
       )}

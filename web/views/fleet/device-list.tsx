@@ -35,19 +35,24 @@ import {
 } from '../../state/lists.ts';
 import { useStale } from '../../state/verdict.ts';
 
+const isNarrowed = (query: URLSearchParams) => [...DEVICE_FILTERS, 'place'].some((name) => query.has(name));
+
 /** A list of up to some thousand devices is read completely, and sorted over all pages. */
 export function DeviceList({ fleet }: { fleet: FleetInfo | null }) {
-  const { router } = useServices();
+  const { router, live, clock } = useServices();
   const place = router.place.value;
   const { query } = place;
+  // Places are no signal, so the clock draws the list again when they arrive.
+  if (query.has('place')) void clock.time.value;
+  const structure = live.fleet.structure();
   const total = fleet && deviceCount(fleet);
   const { data, problem, loading, slow, reload, isHeld } = useDevices(query, total);
   const sorting = sortingOf(query, DEVICE_COLUMNS);
   const sortValue = useSortValue(sorting.by);
   const page = useMemo(() => {
     if (!data || !isHeld) return null;
-    return pageOf(sorted(matchingDevices(data.items, query), sortValue, sorting.down), query);
-  }, [data, isHeld, query]);
+    return pageOf(sorted(matchingDevices(data.items, query, live.fleet), sortValue, sorting.down), query);
+  }, [data, isHeld, query, live, structure]);
   const numbered = useNumberedPages({
     number: page?.number ?? 1,
     total: page?.total ?? 0,
@@ -57,7 +62,7 @@ export function DeviceList({ fleet }: { fleet: FleetInfo | null }) {
   const walked = usePages({ next: loading ? undefined : data?.next, top: 'devices' });
   const cursor = query.get('cursor');
   const isPart = (!isHeld && cursor !== null) || (data !== null && data.next !== null);
-  const narrowed = (!isHeld && cursor !== null) || DEVICE_FILTERS.some((name) => query.has(name));
+  const narrowed = (!isHeld && cursor !== null) || isNarrowed(query);
   const items = isHeld ? (page?.items ?? null) : rowsOf(data, loading);
   const list = useArrival(items !== null || problem !== null);
 
@@ -157,7 +162,7 @@ export function DeviceFilters({ fleet }: { fleet: FleetInfo | null }) {
         options={sites}
         onChange={setSite}
       />
-      {DEVICE_FILTERS.some((name) => query.has(name)) && (
+      {isNarrowed(query) && (
         <a class="button quiet-button" href="/?show=devices">
           Clear filters
         </a>

@@ -16,7 +16,7 @@ import { withQuery } from '../../routes.ts';
 import { useSeen, useServices } from '../../state/hooks.ts';
 import type { Sorting } from '../../state/lists.ts';
 import {
-  FILTERS,
+  isFiltered,
   PAGE_ROWS,
   rowsOf,
   sortingOf,
@@ -78,8 +78,6 @@ export function SensorList() {
 
 /** Visible height of the list in px from which its rows count as seen, and their recent values are read. */
 const HEAD_PX = 120;
-
-const isFiltered = (query: URLSearchParams) => FILTERS.some((name) => query.has(name));
 
 function Rows({
   items,

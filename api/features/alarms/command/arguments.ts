@@ -1,5 +1,5 @@
 import { type CommandGroup, type CommandLine, parseGroup } from '../../../../common/flags.ts';
-import { DATABASE_SETTINGS } from '../../../../common/settings/index.ts';
+import { API_SETTINGS } from '../../../../common/settings/index.ts';
 
 const COMMAND = 'npm run alarms --';
 
@@ -27,10 +27,10 @@ const COMMANDS = {
 
 const GROUP: CommandGroup<typeof COMMANDS> = {
   command: COMMAND,
-  help: 'Keeps the rules of alarms in a file, at the database itself. Each command answers --help.',
+  help: 'Keeps the rules of alarms in a file, over the HTTP API. Each command answers --help.',
   examples: [`${COMMAND} list`, `${COMMAND} apply alarms.yaml`],
   commands: COMMANDS,
-  settings: DATABASE_SETTINGS,
+  settings: API_SETTINGS,
 };
 
 export interface Arguments {

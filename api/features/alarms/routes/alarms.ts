@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { MillraceError } from '../../../../common/errors.ts';
 import { formatTime } from '../../../../common/times.ts';
 import { DAY_MS, dayOf } from '../../../../schema/rules.ts';
-import type { FeatureContext } from '../../../feature.ts';
+import type { Core } from '../../../feature.ts';
 import type { Operation } from '../../../http/contract/operation.ts';
 import {
   audit,
@@ -24,7 +24,7 @@ import { SCHEMAS } from '../schemas.ts';
 import { type Alarm, alarmId, type EpisodeKey, newestFirst, parseAlarmId } from '../store/episodes.ts';
 import type { AlarmTables } from '../store/index.ts';
 
-export type AlarmDeps = FeatureContext & { alarms: Alarms; tables: AlarmTables };
+export type AlarmDeps = Core & { alarms: Alarms; tables: AlarmTables };
 
 /** In bytes. The longest comment, all characters escaped, fits. */
 const MAX_BYTES = 8 * 1024;

@@ -4,7 +4,7 @@ import { float64, int64, type WriteStamp, writeTimestamp } from '../../../store/
 import type { Row, Session } from '../../../store/sending/session.ts';
 
 const COLUMNS =
-  'device_id, sensor_id, rule_id, start, version, rule, severity, condition, device, sensor, site, unit, opened, WRITETIME(opened) AS written_at, cleared, peak, late, withdrawn, acknowledged_at, acknowledged_by, comment, shelved_until';
+  'device_id, sensor_id, rule_id, start, version, rule, severity, condition, device, sensor, site, unit, opened, WRITETIME(opened) AS written_at, cleared, peak, late, withdrawn, acknowledged_at, acknowledged_by, comment, shelved_until, values_corrected_at';
 const KEY = 'device_id = ? AND sensor_id = ?';
 const IN_RANGE = {
   name: 'read_alarms',
@@ -50,6 +50,10 @@ const ACKNOWLEDGE = {
 const SHELVE = {
   name: 'shelve_alarm',
   cql: `UPDATE alarm SET shelved_until = ? WHERE ${KEY} AND rule_id = ? AND start = ?`,
+};
+const NOTE_CORRECTED = {
+  name: 'note_corrected_alarm',
+  cql: `UPDATE alarm SET values_corrected_at = ? WHERE ${KEY} AND rule_id = ? AND start = ?`,
 };
 const FIRST_OF_DAY = {
   name: 'alarms_page',
@@ -110,6 +114,8 @@ export type Alarm = EpisodeKey &
     acknowledgedBy: string | null;
     comment: string | null;
     shelvedUntil: number | null;
+    /** epoch ms of the last correction of values of its time; missing: none */
+    valuesCorrectedAt?: number | undefined;
     writtenAt?: number;
   };
 
@@ -230,6 +236,11 @@ export class AlarmStore {
     return this.#session.write(SHELVE, [int64(until), ...keyOf(key)]);
   }
 
+  /** Notes that values between its start and its end were corrected. */
+  noteCorrected(key: EpisodeKey, at: number): Promise<void> {
+    return this.#session.write(NOTE_CORRECTED, [int64(at), ...keyOf(key)]);
+  }
+
   /** @returns keys of the episodes that started on the day, until `until`, newest first */
   async ofDay(day: number, until: number, limit: number): Promise<EpisodeKey[]> {
     return (await this.#session.all(FIRST_OF_DAY, [int64(day), int64(until), limit])).map(toKey);
@@ -326,6 +337,7 @@ const toAlarm = (row: Row): Alarm => ({
   acknowledgedBy: row['acknowledged_by'] ?? null,
   comment: row['comment'] ?? null,
   shelvedUntil: row['shelved_until']?.getTime() ?? null,
+  valuesCorrectedAt: row['values_corrected_at']?.getTime(),
   writtenAt: Math.floor(Number(row['written_at']) / 1000),
 });
 

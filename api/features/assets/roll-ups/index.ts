@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { groupOf, type Identity } from '../../../../schema/ids.ts';
 import { createLeases, Rounds, Steps } from '../../../background/index.ts';
-import type { FeatureContext } from '../../../feature.ts';
+import type { Core } from '../../../feature.ts';
 import { createLeaseStore, Retry } from '../../../store/index.ts';
 import { AssetSeries } from './asset-series.ts';
 import { DueNotices } from './due-notices.ts';
@@ -19,9 +19,12 @@ export { SERIES_SCHEMAS, type SeriesRouteDeps, seriesRoute } from './route.ts';
 /** In ms. The database may not answer the last request of an ending process. */
 const STOP_WITHIN_MS = 3000;
 
+/** `rollUps`: interval of the check for roll-ups that are due */
+const PERIODS_MS = { rollUps: 30_000 };
+
 /** Create it before the tree reads its log, because edits are noted while they are read. */
 export function createRollUps(
-  core: Pick<FeatureContext, 'context' | 'store' | 'reading' | 'health'>,
+  core: Pick<Core, 'context' | 'store' | 'reading' | 'health'>,
   {
     tree,
     refresh,
@@ -53,7 +56,7 @@ export function createRollUps(
       if (worker) return worker.start();
       // Without a worker, the edits that others have rolled up would stay in memory.
       const forget = () => void series.forgetRolled().catch(() => {});
-      forgetting = setInterval(forget, core.context.periods.rollUps).unref();
+      forgetting = setInterval(forget, core.context.periodsOf(PERIODS_MS).rollUps).unref();
     },
 
     async stop() {
@@ -64,7 +67,7 @@ export function createRollUps(
 }
 
 function createWorker(
-  { context, store, health }: Pick<FeatureContext, 'context' | 'store' | 'health'>,
+  { context, store, health }: Pick<Core, 'context' | 'store' | 'health'>,
   {
     tree,
     refresh,
@@ -77,7 +80,7 @@ function createWorker(
     rollUps: ReturnType<typeof createRollUpStore>;
   },
 ) {
-  const { config, clock, logger, metrics, periods } = context;
+  const { config, clock, logger, metrics, periodsOf } = context;
   const rolled = metrics.declare.counter(
     'iot_asset_roll_up_hours_total',
     'Hours of assets and types whose roll-up was written',
@@ -127,7 +130,7 @@ function createWorker(
   });
   const rounds = new Rounds({
     steps,
-    pauseMs: periods.rollUps,
+    pauseMs: periodsOf(PERIODS_MS).rollUps,
     work: () => rolling.rollDue(),
     logger,
     failed: 'roll-ups of assets failed, and go on with the next check',

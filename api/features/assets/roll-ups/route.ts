@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express';
 import { z } from 'zod';
 import { formatTime } from '../../../../common/times.ts';
-import type { FeatureContext } from '../../../feature.ts';
+import type { Core } from '../../../feature.ts';
 import type { Operation } from '../../../http/contract/operation.ts';
 import { abortOnClose, cutRange, fields, json, readQuery, SCHEMAS, Time } from '../../../http/index.ts';
 import type { Route } from '../../../http/route.ts';
@@ -9,7 +9,7 @@ import { assetOf, assetTargets } from '../routes/index.ts';
 import type { AssetTree } from '../tree/index.ts';
 import type { AssetSeries } from './asset-series.ts';
 
-export type SeriesRouteDeps = FeatureContext & { tree: AssetTree; series: AssetSeries };
+export type SeriesRouteDeps = Core & { tree: AssetTree; series: AssetSeries };
 
 const MINUTE_MS = 60_000;
 

@@ -7,6 +7,6 @@ import { searchRoute } from './searching.ts';
 import type { Deps } from './shared.ts';
 
 export { SCHEMAS } from './schemas.ts';
-export { assetOf, assetTargets, type Deps, findAsset } from './shared.ts';
+export { assetOf, assetTargets, type Deps, findAsset, readWanted } from './shared.ts';
 
 export const routes: Array<Route<Deps>> = [...readingRoutes, searchRoute, ...editingRoutes, ...csvRoutes];

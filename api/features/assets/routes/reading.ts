@@ -93,8 +93,8 @@ const sendMembers =
         ({ time: instant, after, limit }) => order.page(id, instant, after, limit),
         keyOfMember,
       );
-      const paths: Map<string, string> = new Map();
-      for (const { asset } of items) if (!paths.has(asset)) paths.set(asset, tree.path(asset, time));
+      const spots: Map<string, { path: string; levels: string[] }> = new Map();
+      for (const { asset } of items) if (!spots.has(asset)) spots.set(asset, spotOf(tree, asset, time));
       res.json({
         items: items.map(({ member, member: { device, sensor, name }, asset }) => ({
           device_id: device,
@@ -103,12 +103,20 @@ const sendMembers =
           sensor: sensor === null ? null : name,
           own_sensors: sensor === null ? ownSensors(member, time) : [],
           asset_id: asset,
-          path: paths.get(asset),
+          ...spots.get(asset),
         })),
         next,
       });
     };
   };
+
+const spotOf = (tree: AssetTree, asset: string, time: number) => ({
+  path: tree.path(asset, time),
+  levels: tree
+    .lineage(asset, time)
+    .map(({ level }) => level)
+    .reverse(),
+});
 
 const ownSensors = ({ sensors }: PlacedMember['member'], time: number): string[] =>
   [...(sensors?.values() ?? [])].flatMap(({ sensor, places }) =>

@@ -66,6 +66,7 @@ const AssetMember = z
     own_sensors: z.array(Id).meta({ description: 'The sensors of the device that have an own place.' }),
     asset_id: Id,
     path: Path,
+    levels: z.array(AssetLevel).meta({ description: 'The level of each asset on the path, from the root.' }),
   })
   .meta({
     description: 'A device or a sensor, and the asset that it is placed at.',
@@ -78,6 +79,7 @@ const AssetMember = z
         own_sensors: [],
         asset_id: HALL,
         path: 'Plant 1/Hall 2',
+        levels: ['site', 'area'],
       },
     ],
   });

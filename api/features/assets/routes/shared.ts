@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import type { z } from 'zod';
 import { MillraceError } from '../../../../common/errors.ts';
 import type { TargetsOf } from '../../../access/http/index.ts';
-import type { FeatureContext } from '../../../feature.ts';
+import type { Core } from '../../../feature.ts';
 import { fields, rangeAt, readJsonText, timeOf } from '../../../http/index.ts';
 import type { TimeParameter } from '../../../http/parameters.ts';
 import {
@@ -15,7 +15,7 @@ import {
   noSuchAsset,
 } from '../tree/index.ts';
 
-export type Deps = FeatureContext & { tree: AssetTree; log: AssetLog; edits: AssetEdits };
+export type Deps = Core & { tree: AssetTree; log: AssetLog; edits: AssetEdits };
 
 export const at = fields.asof.meta({
   ...fields.asof.meta(),
@@ -45,14 +45,15 @@ export const editorOf = (res: Response): string => String(res.locals['caller'].b
 /** In bytes. The longest path, all characters escaped, fits. */
 const MAX_BYTES = 16 * 1024;
 
-/** @throws `malformed`, and the errors of `readJsonText` */
+/** `limit`: bytes. @throws `malformed`, and the errors of `readJsonText` */
 export async function readWanted<T extends z.ZodType>(
   req: Request,
   res: Response,
   schema: T,
   advice: string,
+  limit: number = MAX_BYTES,
 ): Promise<z.infer<T>> {
-  const text = await readJsonText(req, res, MAX_BYTES);
+  const text = await readJsonText(req, res, limit);
   try {
     return schema.parse(JSON.parse(text));
   } catch (error) {

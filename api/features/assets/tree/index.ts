@@ -1,7 +1,7 @@
 /** The tree of assets over time: parents, names and places. It knows nothing of samples. */
 
 import { Steps } from '../../../background/index.ts';
-import type { FeatureContext } from '../../../feature.ts';
+import type { Core } from '../../../feature.ts';
 import type { Device } from '../../../ingest/registry/cache.ts';
 import { Retry } from '../../../store/index.ts';
 import { AssetTree } from './asset-tree.ts';
@@ -17,8 +17,16 @@ export { AssetLog } from './log.ts';
 export type { ChangedPlacement, ChangeListener, ChildSpan, Placement } from './placement.ts';
 export { LINE_COLUMNS, type LineResult, LinesPlan, type TreeLine, treeLines } from './tree-lines.ts';
 
-export function createTree({ context, store }: Pick<FeatureContext, 'context' | 'store'>) {
-  const { config, clock, logger, metrics, periods } = context;
+/**
+ * - `assets`: interval of the check for changes of the tree
+ * - `assetSites`: devices that register within this time are placed under the assets of their sites together
+ * - `assetSweep`: interval of the check for devices that are not under the asset of their site
+ */
+const PERIODS_MS = { assets: 2000, assetSites: 1000, assetSweep: 600_000 };
+
+export function createTree({ context, store }: Pick<Core, 'context' | 'store'>) {
+  const { config, clock, logger, metrics, periodsOf } = context;
+  const periods = periodsOf(PERIODS_MS);
   const tree = new AssetTree();
   const table = createAssetStore(store.session);
   const log = new AssetLog({ tree, store: table, clock, logger, everyMs: periods.assets });

@@ -1,4 +1,3 @@
-import { ERRORS } from '../../../../common/errors.ts';
 import {
   type CommandGroup,
   type CommandLine,
@@ -6,10 +5,9 @@ import {
   parseGroup,
   usageError,
 } from '../../../../common/flags.ts';
-import { DATABASE_SETTINGS } from '../../../../common/settings/index.ts';
+import { API_SETTINGS } from '../../../../common/settings/index.ts';
 import { parseMoment } from '../../../../common/times.ts';
-import { DAY_MS, DEAD_LETTER_DAYS, MOST_CLOCK_DIFFERENCE_MS } from '../../../../schema/rules.ts';
-import type { Range } from '../store.ts';
+import { DAY_MS } from '../../../../schema/rules.ts';
 
 const COMMAND = 'npm run dead-letters --';
 
@@ -57,55 +55,39 @@ const COMMANDS = {
 
 const GROUP: CommandGroup<typeof COMMANDS> = {
   command: COMMAND,
-  help: 'Shows and replays messages that ingest refused, at the database itself. Each command answers --help.',
+  help: 'Shows and replays messages that ingest refused, over the HTTP API. Each command answers --help.',
   examples: [`${COMMAND} summary`, `${COMMAND} list --from 2h`],
   commands: COMMANDS,
-  settings: DATABASE_SETTINGS,
+  settings: API_SETTINGS,
 };
+
+/** Epoch ms. The API knows how far ahead a clock may be, so it has the default of `to`. */
+export type Range = { from: number; to: number | undefined };
 
 export interface Arguments {
   command: keyof typeof COMMANDS;
   ids: string[];
   range: Range;
-  code: string | undefined;
-  device: string | undefined;
-  limit: number | undefined;
+  filter: { code: string | undefined; device: string | undefined };
+  limit: number;
 }
 
 /** `argv`: without node and script. @throws `usage`, `help` */
 export function readArguments(argv: string[], now: number): Arguments {
   const { command, flags: given, words: ids } = parseGroup(GROUP, argv);
-  const [from, to] = [parseMoment(given['from'], now), parseMoment(given['to'], now)];
-  const problems = [];
+  const problems: string[] = [];
+  const momentOf = (flag: 'from' | 'to') => {
+    const moment = parseMoment(given[flag], now);
+    if (moment === null) problems.push(`--${flag} is ISO 8601, or a duration such as 2h`);
+    return moment ?? undefined;
+  };
+  const [from, to] = [momentOf('from'), momentOf('to')];
   // A replay requires ids or `--from`, so that nobody replays the whole last day by accident.
-  if (command === 'replay' && (ids.length === 0) !== (from !== undefined))
+  if (command === 'replay' && (ids.length === 0) === (given['from'] === undefined))
     problems.push('replay takes ids of dead letters, or a range that begins with --from');
-  if (given['code'] !== undefined && !isRefusal(given['code'])) problems.push(WRONG_CODE);
-  if (from === null) problems.push(`--from ${WRONG_MOMENT}`);
-  if (to === null) problems.push(`--to ${WRONG_MOMENT}`);
-  if (from && to && from >= to) problems.push('--from is before --to');
+  if (from !== undefined && to !== undefined && from >= to) problems.push('--from is before --to');
   if (problems.length > 0) throw usageError(`${COMMAND} ${command}`, problems);
-  return {
-    command,
-    ids,
-    range: rangeOf(from, to, now),
-    code: given['code'],
-    device: given['device'],
-    limit: given['limit'],
-  };
-}
-
-const WRONG_CODE = '--code is one of the refusals in docs/reference/errors.md';
-const WRONG_MOMENT = 'is ISO 8601, or a duration such as 2h';
-
-const isRefusal = (code: string) =>
-  Object.hasOwn(ERRORS, code) && ERRORS[code as keyof typeof ERRORS].kind === 'refusal';
-
-function rangeOf(from: number | null | undefined, to: number | null | undefined, now: number) {
-  // The id of a dead letter has the time of another process, whose clock may be ahead.
-  const end = Math.min(to ?? Number.POSITIVE_INFINITY, now + MOST_CLOCK_DIFFERENCE_MS);
-  return {
-    from: Math.max(from ?? Math.min(end, now) - DAY_MS, now - DEAD_LETTER_DAYS * DAY_MS),
-    to: end,
-  };
+  const range = { from: from ?? Math.min(to ?? now, now) - DAY_MS, to };
+  const filter = { code: given['code'], device: given['device'] };
+  return { command, ids, range, filter, limit: given['limit'] ?? 0 };
 }

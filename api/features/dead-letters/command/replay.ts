@@ -1,123 +1,86 @@
-import { MillraceError } from '../../../../common/errors.ts';
+import type { ApiClient } from '../../../../common/api-client.ts';
+import { MillraceError, type Refusal } from '../../../../common/errors.ts';
 import { shortened } from '../../../../common/printable.ts';
-import { formatTime } from '../../../../common/times.ts';
-import { uuidText } from '../../../../schema/ids.ts';
-import type { IngestResult } from '../../../ingest/ingest-result.ts';
-import type { StoredDeadLetter } from '../../../store/dead-letters.ts';
-import { addCodes } from '../store.ts';
+import { HOUR_MS } from '../../../../schema/rules.ts';
+import { addCodes, type Codes, codesText } from '../codes.ts';
 import type { CommandParts } from './index.ts';
-import { codesText, countText, matchingIds, NOT_FOUND } from './list.ts';
-
-/** Each replay holds a dead letter of up to 64 KiB in memory. */
-const CONCURRENT_REPLAYS = 16;
-
-/**
- * Replays the given dead letters, or all of a range. It begins with the oldest, so that a birth message precedes the
- * measurements that need it.
- * @throws `not_all_replayed`
- */
-export async function replay(parts: CommandParts) {
-  const { store, ingest, given, statusLine, print } = parts;
-  const report = createReport();
-  const stopping = new AbortController();
-  // After SIGINT, the command finishes running replays, unless the database is unavailable. The report shows how far the command came.
-  process.once('SIGINT', () => {
-    stopping.abort();
-    ingest.abort();
-  });
-
-  async function replayOne(deadLetter: StoredDeadLetter) {
-    try {
-      report.replayed(deadLetter, await ingest.replay(deadLetter));
-    } catch (error) {
-      if (!(error instanceof MillraceError)) throw error;
-      report.failed(deadLetter, error);
-    }
-    const waiting = ingest.isStuck ? ' · the database does not take writes; waiting' : '';
-    statusLine.update(`replayed up to ${formatTime(deadLetter.receivedAt)} · ${report.progress()}${waiting}`);
-  }
-
-  async function replayBatch(ids: string[]) {
-    // Read the whole batch before its first replay, so that the replays start in order.
-    const deadLetters = await Promise.all(ids.map(store.deadLetters.find));
-    await Promise.all(
-      deadLetters.map((deadLetter, index) =>
-        deadLetter ? replayOne(deadLetter) : report.missing(`${ids[index]}`),
-      ),
-    );
-  }
-
-  async function replayAll(ids: string[]) {
-    for (let from = 0; from < ids.length && !stopping.signal.aborted; from += CONCURRENT_REPLAYS) {
-      await replayBatch(ids.slice(from, from + CONCURRENT_REPLAYS));
-    }
-  }
-
-  await ingest.start();
-  if (given.ids.length > 0) await replayAll(given.ids);
-  else {
-    for await (const ids of matchingIds(parts, 'oldest')) {
-      await replayAll(ids.map(uuidText));
-      if (stopping.signal.aborted) break;
-    }
-  }
-  for (const line of report.lines()) print(line);
-  if (stopping.signal.aborted) throw new MillraceError('not_all_replayed', 'Stopped before the end.');
-  if (!report.isComplete()) {
-    throw new MillraceError(
-      'not_all_replayed',
-      'The dead letters above keep the measurements that are not stored.',
-    );
-  }
-}
+import { countText, type DeadLetter, deadLettersOf, NOTHING, summaryOf } from './requests.ts';
 
 /** The report lists this many incomplete replays. Further ones are only counted. */
 const MAX_LISTED = 20;
 
-function createReport() {
-  const listed: string[] = [];
-  const refusedAgain: Record<string, number> = {};
-  let replayed = 0;
-  let stored = 0;
-  let incomplete = 0;
-  let failed = 0;
-
-  /** `line`: about a dead letter that is not stored completely. */
-  function listIncomplete(line: string) {
-    incomplete++;
-    if (incomplete <= MAX_LISTED) listed.push(line);
-  }
-
-  const titleOf = ({ id, topic }: StoredDeadLetter) => `${uuidText(id)}  ${shortened(topic)}`;
+/**
+ * Replays the given dead letters, or all of a range, one after the other. It begins with the oldest, so that a birth message precedes the
+ * measurements that need it.
+ * @throws `not_all_replayed`
+ */
+export async function replay(parts: CommandParts) {
+  const { api, given, statusLine, print } = parts;
+  const incomplete: string[] = [];
+  const refusedAgain: Codes = {};
+  let [replayed, stored, failed] = [0, 0, 0];
   const progress = () => `${countText(replayed)}: ${stored} stored`;
-
-  return {
-    replayed(deadLetter: StoredDeadLetter, { accepted, refused }: IngestResult) {
-      replayed++;
-      stored += accepted;
-      if (refused.length === 0) return;
-      const codes: Record<string, number> = {};
+  let isStopped = false;
+  // The report shows how far the command came.
+  process.once('SIGINT', () => {
+    isStopped = true;
+  });
+  try {
+    for await (const { id, topic } of given.ids.length > 0 ? given.ids.map(ofId) : chosenOfRange(parts)) {
+      if (isStopped) break;
+      const { accepted, refused, problem } = await replayOne(api, id);
+      const codes: Codes = {};
       for (const { code } of refused) addCodes(codes, { [code]: 1 });
       addCodes(refusedAgain, codes);
-      listIncomplete(`${titleOf(deadLetter)}  refused again: ${codesText(codes)}`);
-    },
-    failed(deadLetter: StoredDeadLetter, error: Error) {
       replayed++;
-      failed++;
-      listIncomplete(`${titleOf(deadLetter)}  ${error.message}`);
-    },
-    missing(id: string) {
-      failed++;
-      listIncomplete(`${shortened(id)}  ${NOT_FOUND}`);
-    },
-    isComplete: () => incomplete === 0,
-    progress,
-    lines(): string[] {
-      const more = incomplete > listed.length ? [`… and ${incomplete - listed.length} more`] : [];
-      const refused =
-        Object.keys(refusedAgain).length > 0 ? `, refused again: ${codesText(refusedAgain)}` : '';
-      const failures = failed > 0 ? `, ${countText(failed)} that could not be replayed` : '';
-      return [...listed, ...more, `${progress()}${refused}${failures}`];
-    },
-  };
+      stored += accepted;
+      if (problem) failed++;
+      const reason = problem ?? (refused.length > 0 && `refused again: ${codesText(codes)}`);
+      if (reason) incomplete.push([id, topic].filter(Boolean).map(shortened).concat(reason).join('  '));
+      statusLine.update(`replayed ${progress()}`);
+    }
+  } finally {
+    for (const line of incomplete.slice(0, MAX_LISTED)) print(line);
+    if (incomplete.length > MAX_LISTED) print(`… and ${incomplete.length - MAX_LISTED} more`);
+    const again = codesText(refusedAgain) && `, refused again: ${codesText(refusedAgain)}`;
+    const failures = failed > 0 ? `, ${countText(failed)} that could not be replayed` : '';
+    if (replayed > 0) print(`${progress()}${again}${failures}`);
+  }
+  const problem = isStopped
+    ? 'Stopped before the end.'
+    : incomplete.length > 0 && 'The dead letters above keep the measurements that are not stored.';
+  if (problem) throw new MillraceError('not_all_replayed', problem);
+  if (replayed === 0) print(NOTHING);
+}
+
+type Chosen = Pick<DeadLetter, 'id' | 'topic'>;
+
+const ofId = (id: string): Chosen => ({ id, topic: '' });
+
+/** Oldest first. The API lists the newest first, so the ids of one hour are in memory. */
+async function* chosenOfRange({ api, given }: CommandParts): AsyncGenerator<Chosen, void> {
+  const { hours, from, to } = await summaryOf(api, given.range);
+  for (const { hour } of hours.reverse()) {
+    const begin = Date.parse(hour);
+    const range = { from: Math.max(from, begin), to: Math.min(to, begin + HOUR_MS) };
+    const found: Chosen[] = [];
+    for await (const { id, topic } of deadLettersOf(api, { ...range, ...given.filter, limit: 1000 }))
+      found.push({ id, topic });
+    yield* found.reverse();
+  }
+}
+
+type Result = { accepted: number; refused: Refusal[]; problem?: string };
+
+/** @throws an error that concerns other dead letters as well */
+async function replayOne(api: ApiClient, id: string): Promise<Result> {
+  try {
+    const path = `/dead-letters/${encodeURIComponent(id)}/replay`;
+    return { refused: [], ...(await api.call<{ accepted: number }>('POST', path)) };
+  } catch (error) {
+    if (!(error instanceof MillraceError)) throw error;
+    if (Array.isArray(error.details?.['refused'])) return error.details as Result;
+    if (error.code !== 'not_found' && error.code !== 'not_replayable') throw error;
+    return { accepted: 0, refused: [], problem: error.message };
+  }
 }

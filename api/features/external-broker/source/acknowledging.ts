@@ -1,7 +1,7 @@
 import type { IPublishPacket, MqttClient } from 'mqtt';
 import { keptBytes, PayloadMemory } from '../../../ingest/admission/index.ts';
 import type { Receipt } from '../../../ingest/receipt-times.ts';
-import { Acknowledgements, Deliveries, Pubacks } from '../../../mqtt/index.ts';
+import { Acknowledgements, Deliveries, isReplacing, Pubacks } from '../../../mqtt/index.ts';
 import { KeepAlive } from './keep-alive.ts';
 import { type Publish, type Receive, readPublishes } from './publish-reader.ts';
 
@@ -177,4 +177,5 @@ const publishOf = ({ topic, payload, qos, messageId, dup, retain, properties }: 
   dup,
   retain,
   contentType: properties?.contentType,
+  ...(!retain && isReplacing(properties) && { replaces: true }),
 });

@@ -83,7 +83,7 @@ export function createSubscriber(deps: {
     );
   });
 
-  const handlePublish: OnPublish = ({ topic, payload, contentType, retain, dup }, receipt) =>
+  const handlePublish: OnPublish = ({ topic, payload, contentType, retain, dup, replaces }, receipt) =>
     handleMessage({
       topic,
       route: parseTopic(topic),
@@ -92,6 +92,7 @@ export function createSubscriber(deps: {
       retained: retain,
       receivedAt: clock(),
       dup,
+      replaces,
       receipt,
     });
   const acknowledging = acknowledgeAfterCommit(client, {

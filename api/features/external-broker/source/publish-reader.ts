@@ -10,6 +10,8 @@ export interface Publish {
   dup: boolean;
   retain: boolean;
   contentType: string | undefined;
+  /** The user property `replace`. MQTT.js reads all messages with user properties. */
+  replaces?: boolean;
 }
 
 /** Returns false if the message must wait, because too much is unsettled. Then the caller reads no further until `next` is called. */

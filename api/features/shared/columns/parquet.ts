@@ -63,7 +63,8 @@ export const openParquet = (writer: ChunkWriter, schema: SchemaElement[]) =>
 
 /**
  * `ParquetWriter` writes the head, the footer and the statistics. It would encode columns in 1.1 to 2 µs per row, and store -0 as 0. So the
- * columns are encoded here, in about 40 ns per row.
+ * columns are encoded here. Samples of a fleet (20 sensors of 131,072 rows, Node.js 24) take 61 to 79 ns of CPU per row and 160 MB in all.
+ * parquet-wasm 0.8.0 takes 480 to 560 ns per row and 548 MB, for a file of the same size.
  */
 export async function* encodeParquet(
   source: AsyncIterable<Samples>,

@@ -5,7 +5,7 @@ import { groupOf, identifySensor, uuidBytes } from '../../../../schema/ids.ts';
 import { bucketOf } from '../../../../schema/rules.ts';
 import { noSuchDevice, parseDevice } from '../../../http/index.ts';
 import type { Place } from '../../../http/places.ts';
-import type { RouteContext } from '../../../http/route.ts';
+import type { RouteCore } from '../../../http/route.ts';
 import type { LatestRow } from '../../../store/devices/latest-rows.ts';
 import type { AlignedSensor } from './aligned.ts';
 
@@ -33,7 +33,7 @@ const MAX_TURN_MS = 10;
  * @throws `bad_id`; `not_found` for a missing device, unless `skipsUnknown`; `query_too_large`
  */
 export async function selectSensors(
-  { store }: Pick<RouteContext, 'store'>,
+  { store }: Pick<RouteCore, 'store'>,
   { devices, sensors, site, type }: Selection,
   options: {
     /** maximum number of sensors that match */
@@ -135,7 +135,7 @@ function sensorTest(sensors: string[]): (row: LatestRow) => boolean {
  * are corrected in place. Only sensors whose newest sample is before the end of the range (`to`, epoch ms) are checked. The other sensors
  * have samples until that end, so their newest time has no effect.
  */
-async function coverRetired(store: RouteContext['store'], sensors: SelectedSensor[], to: number) {
+async function coverRetired(store: RouteCore['store'], sensors: SelectedSensor[], to: number) {
   const silent = sensors.filter(({ newest }) => newest === null || bucketOf(newest) < bucketOf(to - 1));
   const devices = new Map(silent.map(({ key, row }) => [row.deviceId, key]));
   const retired: Set<string> = new Set();

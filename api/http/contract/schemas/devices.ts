@@ -51,7 +51,8 @@ const Event = z.strictObject({
   }),
 });
 
-export const AnnotationText = z
+/** one line of text that a person writes */
+export const LineText = z
   .string()
   .min(1)
   .max(500)

@@ -5,7 +5,7 @@ import { MEASUREMENTS_SCHEMAS } from './measurements.ts';
 import { PROCESSES_SCHEMAS } from './processes.ts';
 import { SHARED_SCHEMAS } from './shared.ts';
 
-export { AnnotationText } from './devices.ts';
+export { LineText } from './devices.ts';
 export { Refusal } from './ingest.ts';
 
 /** By their names in the documents. The tests check every answer of a route against its schema. An unknown member is an error. */

@@ -107,12 +107,15 @@ const Pipeline = z.strictObject({
   packed_until: Time,
   stream_out: z
     .strictObject({
-      ok: z.boolean().meta({ description: 'Whether Kafka took the last request of every process.' }),
-      lag_ms: z.int().min(0).meta({ description: 'Age of the block that waits longest for Kafka.' }),
+      ok: z
+        .boolean()
+        .meta({ description: 'Whether the other system took the last request of every process.' }),
+      lag_ms: z.int().min(0).meta({ description: 'Age of the block that waits longest to be sent.' }),
       queue_bytes: z.int().min(0),
       queue_limit: z.int().min(0),
       until: Time.nullable().meta({
-        description: 'All hours before it are complete in Kafka. Null until each group of devices has begun.',
+        description:
+          'All hours before it are complete in the other system. Null until each group of devices has begun.',
       }),
     })
     .nullable(),
@@ -147,6 +150,10 @@ const Session = z.strictObject({
   scopes: z
     .array(z.enum(SCOPES))
     .meta({ description: 'The scopes of the caller. Empty: the caller has to sign in.' }),
+  token: z.string().nullable().meta({
+    description:
+      'Names the token of the caller, as the log and the list of corrections do; null without a token.',
+  }),
   ends_at: time.meta({ description: 'The end of the session of the caller; null without a session.' }),
 });
 

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import type { Locator } from 'playwright-core';
 import { until } from '../../../support/until.ts';
 import { useDashboard } from '../../../support/web/dashboard.ts';
 
@@ -97,6 +98,41 @@ test('Assets page: devices announce their sites: tiles with the worst first, and
   await dashboard.lookAt('assets-hall');
 });
 
+test('Wall: grouped by area and limited to a plant: the address keeps both, headings lead down, and the path leads up', async () => {
+  const { page } = dashboard;
+  const headings = () => page.locator('.wall-site .wall-site-name').allTextContents();
+  const untilHeadings = (...names: string[]) =>
+    until(async () => (await headings()).join() === names.join(), { what: `the headings ${names}` });
+  await announce('mill-1', 'Plant 4/Yard');
+  await dashboard.visit('/');
+  await page.getByLabel('Group by').selectOption('area');
+  await untilHeadings('Hall 1', 'Hall 2', 'Yard');
+  await dashboard.lookAt('assets-wall');
+  await page.getByLabel('Place', { exact: true }).fill('Plant 1');
+  await untilHeadings('Hall 1', 'Hall 2');
+  await page.getByText('6 sensors match the filters.').waitFor();
+  await dashboard.untilRows(6);
+  await page.reload();
+  await untilHeadings('Hall 1', 'Hall 2');
+  expect(await page.getByLabel('Group by').inputValue()).toBe('area');
+  await dashboard.expectNoViolation();
+  await dashboard.lookAt('assets-wall-plant');
+  await page.locator('.wall-site').getByText('Hall 2').click();
+  await page.waitForURL('**/?level=area&place=Plant+1%2FHall+2');
+  await untilHeadings('Hall 2');
+  await dashboard.untilRows(2);
+  await page.getByRole('link', { name: 'Devices' }).click();
+  await page.getByRole('row').filter({ hasText: 'oven-1' }).waitFor();
+  expect(await page.getByRole('row').filter({ hasText: 'press-1' }).count()).toBe(0);
+  const path = page.getByRole('navigation', { name: 'Place on the wall' });
+  await path.getByRole('link', { name: 'Plant 1' }).click();
+  await untilHeadings('Hall 1', 'Hall 2');
+  await path.getByRole('link', { name: 'Open the asset' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Plant 1' }).waitFor();
+  await page.getByRole('link', { name: 'On the wall' }).click();
+  await untilHeadings('Hall 1', 'Hall 2');
+});
+
 test('Assets page: a device is moved by keyboard: the old asset is without it, and its page names the new place', async () => {
   const { page } = dashboard;
   await open('Plant 1/Hall 1');
@@ -117,6 +153,94 @@ test('Assets page: a device is moved by keyboard: the old asset is without it, a
   await dashboard.lookAt('assets-place');
   await place.getByRole('link', { name: 'Plant 1' }).click();
   await tile('Hall 2').getByText('2 devices').waitFor();
+});
+
+test('Assets page: drag: a new tile waits until the drop, and the dialog opens with the new place', async () => {
+  const { page } = dashboard;
+  await announce('mixer-1', 'Plant 1');
+  await page.clock.install();
+  await open('Plant 1');
+  const middleOf = async (element: Locator) => {
+    await element.scrollIntoViewIfNeeded();
+    const { x, y, width, height } = (await element.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
+    return [x + width / 2, y + height / 2] as const;
+  };
+  const hall = tile('Hall 1');
+  await page.getByRole('link', { name: 'mixer-1' }).first().waitFor();
+  await page.mouse.move(...(await middleOf(page.getByRole('row').filter({ hasText: 'mixer-1' }).first())));
+  await page.mouse.down();
+  const before = await middleOf(hall);
+  await page.mouse.move(...before, { steps: 5 });
+  await page.locator('.asset-tile[data-drop="over"]').waitFor();
+  await announce('saw-1', 'Plant 1/Hall 0');
+  const children = `${dashboard.system.httpUrl}/api/v1/assets/Plant%201/children`;
+  await until(async () => (await (await fetch(children)).text()).includes('Hall 0'), { what: 'Hall 0' });
+  const read = page.waitForResponse((answer) => answer.url().includes('/children'));
+  await page.clock.fastForward(31_000);
+  expect(await (await read).text()).toContain('Hall 0');
+  expect(await middleOf(hall)).toEqual(before);
+  await page.mouse.up();
+  const moving = dialog('Move mixer-1');
+  expect(await moving.getByRole('combobox', { name: 'New place' }).inputValue()).toBe('Plant 1/Hall 1');
+  await tile('Hall 0').waitFor();
+  await moving.getByRole('button', { name: 'Move' }).click();
+  await message('mixer-1 is at Plant 1/Hall 1.');
+  await tile('Hall 0').dragTo(page.getByRole('link', { name: 'Assets' }).last());
+  expect(await dialog('Move Hall 0').getByRole('combobox').inputValue()).toBe('Top level');
+  await page.keyboard.press('Enter');
+  await message('Plant 1/Hall 0 is moved.');
+  await tile('Hall 0').waitFor({ state: 'detached' });
+});
+
+/** A drawing without a size of its own, and with a script. */
+const DRAWING = `<svg xmlns="http://www.w3.org/2000/svg"><script>top.document.title = 'script'</script>
+  <g fill="none" stroke="#345"><rect x="6" y="6" width="280" height="130"/><path d="M110 6v60M190 136V80M6 80h70"/></g>
+  <text x="16" y="30" font-size="14" fill="#345">Hall 1</text></svg>`;
+
+test('Plan: a picture with sensors: placed by keyboard and by drag, it shows newest values, and its script never runs', async () => {
+  const { page } = dashboard;
+  await open('Plant 1/Hall 1');
+  await button('Add a picture').click();
+  await page.getByLabel('SVG, PNG, JPEG or WebP').setInputFiles({
+    name: 'hall.svg',
+    mimeType: 'image/svg+xml',
+    buffer: Buffer.from(DRAWING),
+  });
+  await dialog('Picture of Hall 1').getByRole('button', { name: 'Store' }).click();
+  await message('Hall 1 has a new picture.');
+  const picture = page.locator('.plan-picture');
+  await until(async () => Number((await picture.boundingBox())?.height) > 200, { what: 'a visible picture' });
+  await button('Place sensors').click();
+  const field = page.getByLabel('Sensor', { exact: true });
+  await dashboard.untilFocused(field);
+  const mark = (sensor: string) => picture.getByRole('button', { name: `${sensor} of press-1` });
+  for (const sensor of ['temperature', 'pulse']) {
+    await field.fill(`press-1 / ${sensor}`);
+    await mark(sensor).waitFor();
+  }
+  await mark('temperature').focus();
+  await page.keyboard.press('Shift+ArrowRight');
+  await page.keyboard.press('ArrowUp');
+  await picture.getByRole('button', { name: '60 % from the left, 49 % from the top' }).waitFor();
+  const room = await picture.boundingBox();
+  const { x, y } = (await mark('pulse').boundingBox()) ?? { x: 0, y: 0 };
+  await page.mouse.move(x + 5, y + 5);
+  await page.mouse.down();
+  await page.mouse.move(x + 5 - Number(room?.width) / 4, y + 5 + Number(room?.height) / 4, { steps: 4 });
+  await page.mouse.up();
+  await picture.getByRole('button', { name: '25 % from the left, 75 % from the top' }).waitFor();
+  await dashboard.lookAt('assets-plan-edit');
+  await button('Store').click();
+  const value = picture.getByRole('link', { name: 'temperature' });
+  await value.getByText('21').waitFor();
+  await dashboard.publish('press-1', { sensor_id: 'temperature', value: 35 });
+  await value.getByText('35').waitFor();
+  expect(await page.title()).toBe('Hall 1 · Millrace');
+  await dashboard.expectNoViolation();
+  await dashboard.lookAt('assets-plan');
+  await page.reload();
+  await picture.getByRole('link', { name: 'pulse' }).click();
+  await page.waitForURL('**/devices/press-1/sensors/pulse');
 });
 
 test('Assets page: assets are moved, renamed and retired: the address follows, and an error is in words', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Locator } from 'playwright-core';
+import { settleWatch } from '../../../support/contract/watch.ts';
 import { publishRefusals, writePastDeadLetters } from '../../../support/refusals.ts';
 import { until } from '../../../support/until.ts';
 import { useDashboard } from '../../../support/web/dashboard.ts';
@@ -42,6 +43,29 @@ describe('Dead letters', () => {
     });
     expect(await textOf(row)).toContain('The value is not a number. Send a number without quotes.');
     await dashboard.page.locator('.navigation-count').waitFor();
+  });
+
+  test('Dead letters page: the API has no mappings: refusals are shown, and neither unmatched topics nor a problem', async () => {
+    const address = '**/api/v1/unmatched-topics';
+    const problem = { type: 'about:blank', title: 'Not found', status: 404, code: 'not_found' };
+    await dashboard.page.route(address, (route) =>
+      route.fulfill({ status: 404, contentType: 'application/problem+json', body: JSON.stringify(problem) }),
+    );
+    dashboard.expectComplaints(/status of 404/);
+    try {
+      const answered = dashboard.page.waitForResponse(address);
+      await dashboard.visit('/dead-letters');
+      await answered;
+      await dashboard.page.getByText(/^[\d,]+ refusals$/).waitFor();
+      await dashboard.page.locator('#unmatched-topics').waitFor({ state: 'detached' });
+      expect(await dashboard.page.locator('[data-tone="warn"]').count()).toBe(0);
+    } finally {
+      await dashboard.page.unroute(address);
+    }
+    // The document of a complete API does not describe this answer.
+    await expect(settleWatch()).rejects.toThrow('GET /api/v1/unmatched-topics answered 404');
+    await dashboard.visit('/dead-letters');
+    await dashboard.page.locator('#unmatched-topics').waitFor();
   });
 
   test('Dead letters page: keyboard only: the bar of an hour shows counts by code, and Enter lists its dead letters', async () => {

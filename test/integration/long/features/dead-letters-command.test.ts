@@ -12,7 +12,7 @@ const store = useStore(system);
 const device = useDevice(system);
 
 async function run(...args: string[]) {
-  const settings = { ...system.databaseSettings, AUTO_REGISTER: 'false' };
+  const settings = { API_URL: system.httpUrl };
   const { code, output } = await startCommand('api/features/dead-letters/command/index.ts', settings, args)
     .ended;
   const lines = output.trim().split('\n');
@@ -20,7 +20,7 @@ async function run(...args: string[]) {
   return {
     code,
     output,
-    lines: lines.filter((line) => !/^(?:reading|replayed up to) |^The dead letters above/.test(line)),
+    lines: lines.filter((line) => !/^replayed |^The dead letters above/.test(line)),
   };
 }
 
@@ -69,6 +69,25 @@ describe('npm run dead-letters: list and summary', () => {
     );
   });
 
+  test('npm run dead-letters: show: elements of the payload and their refusals are printed, without control characters', async () => {
+    const [{ id }] = (await system.all(`/dead-letters?from=${NOW - 100 * HOUR}&code=not_numeric`)) as [
+      { id: string },
+    ];
+    const { code, lines } = await run('show', id);
+    expect(code).toBe(0);
+    expect(lines).toEqual([
+      `id        ${id}`,
+      `received  ${new Date(NOW - 3 * HOUR).toISOString()}`,
+      'device    first',
+      'topic     iot/v1/first/measurements',
+      'refused   1 not_numeric',
+      '          [1].value: must be a number',
+      'payload   87 bytes',
+      `[0] {"sensor_id": "t", "ts": ${NOW}, "value": 1}`,
+      '[1] {"sensor_id": "t\\u001b[2J", "value": "x"}   <- not_numeric',
+    ]);
+  });
+
   test('npm run dead-letters: summary: counts the dead letters that list shows', async () => {
     const { code, lines } = await run('summary', '--from', '3d');
     expect(code).toBe(0);
@@ -89,7 +108,7 @@ test('npm run dead-letters: replay of one dead letter: refused before the birth 
   const before = await run('replay', id);
   expect(before.code).toBe(76);
   expect(before.lines).toEqual([
-    `${id}  iot/v1/one/measurements  refused again: 1 unknown_device`,
+    `${id}  refused again: 1 unknown_device`,
     '1 dead letter: 0 stored, refused again: 1 unknown_device',
   ]);
   expect(before.output).toContain('The dead letters above keep the measurements that are not stored.');

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { Periods } from '../../../../common/periods.ts';
+import type { OtherPeriods } from '../../../../common/periods.ts';
 import {
   publishValues,
   storedValues,
@@ -18,7 +18,7 @@ const { connectDevice, startCql, startSystem, startWire } = useExternalBroker();
  * is acknowledged.
  * @param periods ms
  */
-async function startBetweenWires(settings?: Record<string, string>, periods?: Partial<Periods>) {
+async function startBetweenWires(settings?: Record<string, string>, periods?: OtherPeriods) {
   const cql = await startCql();
   const wire = await startWire();
   const system = await startSystem(

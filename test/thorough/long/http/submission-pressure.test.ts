@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { beforeEach, expect, test } from '@jest/globals';
-import type { Periods } from '../../../../common/periods.ts';
+import type { OtherPeriods } from '../../../../common/periods.ts';
 import { useCleanUps } from '../../../support/clean-ups.ts';
 import { type CqlWire, startCqlWire, type WireRequest } from '../../../support/database/cql-wire.ts';
 import { sharedContactPoint } from '../../../support/database/engine.ts';
@@ -19,7 +19,7 @@ beforeEach(async () => {
   afterwards(() => cql.stop());
 });
 
-async function startSystem(periods?: Partial<Periods>) {
+async function startSystem(periods?: OtherPeriods) {
   const system = await startTestSystem({ settings: { CQL_CONTACT_POINTS: cql.contactPoint }, periods });
   afterwards(() => system.stop());
   return system;

@@ -105,6 +105,38 @@ test('Removal: the newest sample: latest shows the one before, and a newer sampl
   ]);
 });
 
+test('Removal: of the newest sample, then an older one arrives for the first time: latest shows it, here and in other processes', async () => {
+  for (const isOther of [false, true]) {
+    const device = isOther ? 'second' : 'first';
+    const key = pipeline.keyOf(device);
+    const sendTo = (to: MemoryPipeline, ts: number, value: number) =>
+      to.measure(device, [{ sensor_id: 's', ts, value }]);
+    await sendTo(pipeline, NOW - 60_000, 1);
+    await sendTo(pipeline, NOW, 3);
+    await correct().remove(device, { from: NOW });
+    const sender = isOther ? await start({ database: pipeline.client }) : pipeline;
+    // The repeated sample stays removed.
+    await sendTo(sender, NOW, 3);
+    await sendTo(sender, NOW - 1000, 2);
+    const [sensor] = await sender.store.devices.sensors(key);
+    expect([sensor?.ts, sensor?.value]).toEqual([NOW - 1000, 2]);
+    await sendTo(sender, NOW - 2000, 9);
+    await sendTo(sender, NOW + 1, 4);
+    expect((await sender.store.devices.sensors(key))[0]?.value).toBe(4);
+    if (isOther) await sender.stop();
+  }
+});
+
+test('Removal: of all samples: live readers get the sensor without a value', async () => {
+  await send(sample(NOW, 3));
+  await correct().remove('device');
+  expect(published.at(-1)).toMatchObject({
+    ts: null,
+    value: null,
+    corrected_until: expect.any(String),
+  });
+});
+
 test('Removal: all samples, then a device is retired and registered again: a new sample is shown', async () => {
   await send(sample(NOW, 3));
   await correct().remove('device');

@@ -16,5 +16,6 @@ test('Streaming backlog: topics are behind in some shards: hours of the slowest 
     { topic: 'events', hours: 3, shards: 2 },
     { topic: 'dead-letters', hours: 3, shards: 2 },
     { topic: 'alarms', hours: 3, shards: 2 },
+    { topic: 'corrections', hours: 3, shards: 2 },
   ]);
 });

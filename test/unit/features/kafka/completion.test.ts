@@ -123,7 +123,7 @@ test('Kafka completion of an hour: Kafka refuses a topic: other topics and their
   refusing.add('batches');
   await completion.completeDue();
   const end = HOUR + HOUR_MS;
-  const others = { events: end, 'dead-letters': end, alarms: end };
+  const others = { events: end, 'dead-letters': end, alarms: end, corrections: end };
   expect(sent).toEqual(['watermark']);
   expect(watermarks).toEqual([{ shard: 0, shards: 1, until: HOUR, topics: { batches: HOUR, ...others } }]);
   expect(until()).toBe(HOUR);

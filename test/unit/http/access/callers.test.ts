@@ -69,6 +69,7 @@ test('Session: signed in with a token: the session has the scopes of this token 
     by: 'session',
     scopes: ['read'],
     endsAt: NOW + 3_600_000,
+    fingerprint: expect.stringMatching(/^[0-9a-f]{8}$/),
   });
   expect((await ask({ ...session, ...OWN_PAGE }, 'DELETE')).status).toBe(403);
   now += 3_600_000;
@@ -94,7 +95,10 @@ test('Session: no token is set in the settings: sign-in is not required and sets
   const body = JSON.stringify({ token: 'any' });
   const answer = await open.send('/api/v1/session', { method: 'POST', headers, body });
   expect([answer.status, answer.headers['set-cookie']]).toEqual([200, undefined]);
-  expect(JSON.parse(answer.text)).toMatchObject({ required: false, scopes: ['read', 'ingest', 'admin'] });
+  expect(JSON.parse(answer.text)).toMatchObject({
+    required: false,
+    scopes: ['read', 'ingest', 'correct', 'admin'],
+  });
 });
 
 /** Headers of a request, by the page that sent it. */

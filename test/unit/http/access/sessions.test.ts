@@ -7,7 +7,7 @@ const SESSION_MS = 3_600_000;
 const ENDS_AT = NOW + SESSION_MS;
 
 const READER: Known = { token: 'reader', scopes: ['read'] };
-const ADMIN: Known = { token: 'admin', scopes: ['read', 'ingest', 'admin'] };
+const ADMIN: Known = { token: 'admin', scopes: ['read', 'ingest', 'correct', 'admin'] };
 
 const sessionsOf = ({
   secret = 'a secret',
@@ -25,7 +25,7 @@ const [, SIGNATURE = ''] = VALUE.split('.');
 test('Session: sign-in with a token: the session has the scopes of the token and an end, its cookie does not contain the token', () => {
   for (const known of [READER, ADMIN]) {
     const { value, ...session } = sessionsOf().begin(known);
-    expect(session).toEqual({ scopes: known.scopes, endsAt: ENDS_AT });
+    expect(session).toEqual({ known, endsAt: ENDS_AT });
     expect(value).toMatch(new RegExp(`^${ENDS_AT}\\.[\\w-]{43}$`));
     expect(sessionsOf().open(value)).toEqual(session);
   }
@@ -37,7 +37,7 @@ test('Session: another process has further tokens in its settings: the session k
     [READER, other],
     [other, ADMIN, READER],
   ]) {
-    expect(sessionsOf({ known }).open(VALUE)).toEqual({ scopes: ['read'], endsAt: ENDS_AT });
+    expect(sessionsOf({ known }).open(VALUE)).toEqual({ known: READER, endsAt: ENDS_AT });
   }
 });
 

@@ -2,17 +2,18 @@ import { expect, test } from '@jest/globals';
 import { createTokens, readToken } from '../../../../api/access/http/tokens.ts';
 
 const tokensOf = (settings: Partial<Parameters<typeof createTokens>[0]>) =>
-  createTokens({ apiToken: undefined, readTokens: [], ingestTokens: [], ...settings });
+  createTokens({ apiToken: undefined, readTokens: [], ingestTokens: [], correctTokens: [], ...settings });
 
 test.each([
-  ['API_TOKEN', { apiToken: 'a' }, { a: ['read', 'ingest', 'admin'] }],
+  ['API_TOKEN', { apiToken: 'a' }, { a: ['read', 'ingest', 'correct', 'admin'] }],
   ['READ_TOKENS', { readTokens: ['r', 's'] }, { r: ['read'], s: ['read'] }],
   ['INGEST_TOKENS', { ingestTokens: ['i', 'j'] }, { i: ['ingest'], j: ['ingest'] }],
+  ['CORRECT_TOKENS', { correctTokens: ['c'] }, { c: ['ingest', 'correct'] }],
   ['one token in two settings', { readTokens: ['x'], ingestTokens: ['x'] }, { x: ['read', 'ingest'] }],
   [
     'one token in all settings',
     { apiToken: 'x', readTokens: ['x'], ingestTokens: ['x'] },
-    { x: ['read', 'ingest', 'admin'] },
+    { x: ['read', 'ingest', 'correct', 'admin'] },
   ],
 ])('Tokens: %s: each token has exactly the scopes of its settings', (_, settings, scopes) => {
   const tokens = tokensOf(settings);

@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from '@jest/globals';
+import { MillraceError } from '../../../../common/errors.ts';
 import { HeldWrites } from '../../../support/database/held-writes.ts';
 import { type MemoryPipeline, startMemoryPipeline } from '../../../support/system/memory-pipeline.ts';
 
@@ -33,6 +34,36 @@ test('Storing measurements: the commit takes an hour: the sample observer is not
   expect(calls).toEqual(['note', 'note all', 'noted', 'observe']);
   await measure();
   expect(calls.slice(4)).toEqual(['note', 'observe']);
+});
+
+const fail = () => {
+  throw new Error('a defect');
+};
+
+test.each([
+  ['before', { note: fail, observe() {} }],
+  ['during', { note: async () => fail(), observe() {} }],
+  ['after', { note: () => undefined, observe: fail }],
+])(
+  'Storing measurements: the sample observer fails %s the commit: the message is accepted',
+  async (_, observer) => {
+    pipeline = await startMemoryPipeline({ clock: () => NOW });
+    pipeline.ingest.setSampleObserver(observer);
+    expect(await pipeline.measure('oven', [{ sensor_id: 'heat', value: 1 }])).toBe('accepted');
+    expect(await pipeline.deadLetters()).toEqual([]);
+    expect(await pipeline.latest('oven')).toEqual({ heat: [NOW, 1] });
+  },
+);
+
+test('Storing measurements: the database does not take the note of the sample observer: the message is not accepted', async () => {
+  pipeline = await startMemoryPipeline({ clock: () => NOW });
+  pipeline.ingest.setSampleObserver({
+    note: () => Promise.reject(new MillraceError('unavailable')),
+    observe() {},
+  });
+  await expect(pipeline.measure('oven', [{ sensor_id: 'heat', value: 1 }])).rejects.toMatchObject({
+    code: 'unavailable',
+  });
 });
 
 const names = (count: number) => Array.from({ length: count }, (_, index) => `s${index}`);

@@ -28,7 +28,7 @@ const settlingOf = (handleMessage: HandleMessage, connection?: object) =>
       halfOpen: () => 0,
       forward: () => {},
       metrics,
-      contract: topicContract([]),
+      topics: { contract: topicContract([]), hint: '' },
     }),
     metrics,
   }).authorizePublish;

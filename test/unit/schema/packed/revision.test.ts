@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { digestOf, packSamples } from '../../../../schema/packed/pack.ts';
-import { packRevision, packUndo } from '../../../../schema/packed/revision.ts';
-import { mergeSeries, type Series, type Span } from '../../../../schema/packed/series.ts';
-import { unpackSamples } from '../../../../schema/packed/unpack.ts';
+import { packBundle, packRevision, packUndo } from '../../../../schema/packed/revision.ts';
+import { joinCorrections, mergeSeries, type Series, type Span } from '../../../../schema/packed/series.ts';
+import { unpackRow, unpackSamples } from '../../../../schema/packed/unpack.ts';
 import { HOUR_MS } from '../../../../schema/rules.ts';
 import { sortedSeries } from './arbitraries.ts';
 
@@ -86,6 +86,27 @@ test('Merge of corrections: random rows, shuffled and repeated: of each instant 
   );
 });
 
+test('Joined corrections: random rows with later corrections: the joined row gives the same samples', () => {
+  const later = fc
+    .array(row)
+    .map((list) =>
+      list.flatMap(({ revision, ...series }) =>
+        revision ? { ...series, revision: { ...revision, at: revision.at + 6 } } : [],
+      ),
+    );
+  fc.assert(
+    fc.property(rows, later, (earlier, young) => {
+      const corrections = earlier.filter(({ revision }) => revision !== undefined);
+      const joined = joinCorrections(corrections);
+      const plain = earlier.filter(({ revision }) => revision === undefined);
+      expect(merged([...plain, ...(joined ? [joined] : []), ...young])).toEqual(
+        bruteForce([...earlier, ...young]),
+      );
+      if (joined && !isEmpty(joined)) expect(() => packed(joined)).not.toThrow();
+    }),
+  );
+});
+
 test('Packed undo: packed and unpacked unchanged; an undo of a later revision is refused', () => {
   const { revision, times } = unpackSamples(HOUR, packUndo(7, 5));
   expect([revision, times.length]).toEqual([{ at: 7, spans: [], undoes: 5 }, 0]);
@@ -106,6 +127,24 @@ test('Packed revision: random corrections: packed and unpacked unchanged', () =>
       },
     ),
   );
+});
+
+test('Packed bundle: random corrections: unpacked to the same series, and broken bundles are refused', () => {
+  const parts = fc.array(
+    fc.oneof(row, undo).filter((series) => series.revision !== undefined && isPackable(series)),
+    { minLength: 1, maxLength: 5 },
+  );
+  fc.assert(
+    fc.property(parts, (list) => {
+      const blobs = list.map(packed);
+      const blob = packBundle(blobs);
+      expect(unpackRow(HOUR, blob)).toEqual(blobs.map((part) => unpackSamples(HOUR, part)));
+      expect(() => unpackRow(HOUR, blob.subarray(0, -1))).toThrow(RangeError);
+      expect(() => unpackRow(HOUR, Buffer.concat([blob, Buffer.from([0])]))).toThrow(RangeError);
+      expect(() => unpackRow(HOUR, packBundle([blob]))).toThrow(RangeError);
+    }),
+  );
+  expect(() => unpackRow(HOUR, packBundle([]))).toThrow(RangeError);
 });
 
 test('Packed samples without a correction: the unpacked series has no revision', () => {
@@ -171,7 +210,15 @@ test.each([
 
 test('Python reader: random rows of an hour, and broken ones: merged as by brute force, and the broken ones are refused', () => {
   const cases = fc.sample(rows, 40);
-  const blobs = cases.map((list) => list.filter(isPackable).map((series) => packed(series).toString('hex')));
+  const blobs = cases.map((list, index) => {
+    const all = list.filter(isPackable);
+    const corrections = all.filter(({ revision }) => revision !== undefined).map(packed);
+    const isBundled = index % 2 === 0 && corrections.length > 0;
+    const rest = isBundled ? all.filter(({ revision }) => revision === undefined) : all;
+    return [...rest.map(packed), ...(isBundled ? [packBundle(corrections)] : [])].map((blob) =>
+      blob.toString('hex'),
+    );
+  });
   const script = `${READER}
 import json, sys
 asked = json.load(sys.stdin)

@@ -88,6 +88,14 @@ test('Sizing: twice the sensors: twice the traffic and bytes; twice the sample r
   expect([faster.samples, faster.messages]).toEqual([2 * once.samples, once.messages]);
 });
 
+test('Sizing: assets: their roll-ups grow with assets and types, and are a line of the report', () => {
+  const some = needsOf(planOf('--assets 1000'));
+  expect(some.rollUpBytes / needsOf(planOf('--assets 1000 --asset-types 1')).rollUpBytes).toBeCloseTo(4);
+  expect(some.bytes - needsOf(planOf()).bytes).toBeGreaterThan(some.rollUpBytes);
+  expect(reportOf(planOf('--assets 1000'))).toContain('roll-ups of 1,000 assets, in it');
+  expect(reportOf(planOf())).not.toContain('assets');
+});
+
 const readBack = (flags: string): Config['retention'] => {
   const directory = mkdtempSync(join(tmpdir(), 'millrace-size-'));
   const envFile = join(directory, '.env');

@@ -27,6 +27,8 @@ function filled() {
   return fleet;
 }
 
+const NO_FLEET = new Fleet();
+
 const query = (text: string) => new URLSearchParams(text);
 
 test('Device list of the fleet: filters for state, site and part of the name: only matching devices are listed', () => {
@@ -39,9 +41,28 @@ test('Device list of the fleet: filters for state, site and part of the name: on
     online: index === 0,
     last_seen: null,
   }));
-  expect(matchingDevices(devices, query('name=AT')).map(({ name }) => name)).toEqual(['gate']);
-  expect(matchingDevices(devices, query('state=online')).map(({ name }) => name)).toEqual(['collar-1']);
-  expect(matchingDevices(devices, query('site=North'))).toEqual([]);
+  expect(matchingDevices(devices, query('name=AT'), NO_FLEET).map(({ name }) => name)).toEqual(['gate']);
+  expect(matchingDevices(devices, query('state=online'), NO_FLEET).map(({ name }) => name)).toEqual([
+    'collar-1',
+  ]);
+  expect(matchingDevices(devices, query('site=North'), NO_FLEET)).toEqual([]);
+});
+
+test('Device list of the fleet: filter for a place: devices with a sensor at the place or below it', () => {
+  const fleet = filled();
+  fleet.setPlaces((device) => (device === 'id-collar-2' ? { path: 'P/H', levels: ['site', 'area'] } : null));
+  const devices = ['collar-10', 'collar-2', 'without sensors'].map((name) => ({
+    device_id: `id-${name}`,
+    name,
+    site: null,
+    label: null,
+    state: 'online' as const,
+    online: true,
+    last_seen: null,
+  }));
+  const namesAt = (place: string) =>
+    matchingDevices(devices, query(`place=${place}`), fleet).map(({ name }) => name);
+  expect([namesAt('P'), namesAt('P/H'), namesAt('P/H/L')]).toEqual([['collar-2'], ['collar-2'], []]);
 });
 
 test('Fleet store: holdsAll() is true once all sensors that the API counts are loaded, and false with a filter', () => {

@@ -81,7 +81,7 @@ async function startBroker({ budgetBytes }: { budgetBytes: number }) {
         halfOpen: () => 0,
         forward: () => {},
         metrics,
-        contract: topicContract([]),
+        topics: { contract: topicContract([]), hint: '' },
       }),
       metrics,
     }).authorizePublish,

@@ -9,6 +9,7 @@ const open = (alarm_id: string, rest?: object): object => ({
   started_at: '2026-11-21T11:00:00.000Z',
   acknowledged_at: null,
   shelved_until: null,
+  values_corrected_at: null,
   ...rest,
 });
 

@@ -4,6 +4,7 @@ import type { Condition, KnownFleet } from '../../../../../web/features/assets/c
 import {
   childOn,
   conditionWords,
+  countAlarms,
   judge,
   NO_MEMBERS,
   sensorsOf,
@@ -46,6 +47,7 @@ const member = (
 ): AssetMember => ({
   path,
   asset_id: path,
+  levels: [],
   device_id,
   device: device_id,
   sensor_id: sensor,
@@ -75,7 +77,7 @@ test('Condition of assets: devices and sensors at several levels: counted for th
     member('P/H/L/M', 'bare'),
     member('P/H/X', 'mixer'),
   ];
-  const alarms = [alarm('press', 'a', 'critical'), alarm('oven', 'a'), alarm('elsewhere', 'a')];
+  const alarms = countAlarms([alarm('press', 'a', 'critical'), alarm('oven', 'a'), alarm('elsewhere', 'a')]);
   const { whole, children } = judge(members, { path: 'P/H', fleet, alarms });
   expect(whole).toEqual({
     devices: 4,
@@ -99,7 +101,7 @@ test('Condition of assets: a sensor with a place of its own: it counts there, an
   const sensor = member('P/G', 'press', { sensor: 'a' });
   expect(sensorsOf(device, fleet).map(({ id }) => id)).toEqual(['b']);
   expect(sensorsOf(sensor, fleet).map(({ id }) => id)).toEqual(['a']);
-  const { children } = judge([device, sensor], { path: 'P', fleet, alarms: [] });
+  const { children } = judge([device, sensor], { path: 'P', fleet, alarms: new Map() });
   expect(Object.fromEntries(children)).toEqual({
     H: { ...NO_MEMBERS, devices: 1, sensors: 1 },
     G: { ...NO_MEMBERS, sensors: 1, silent: 1 },

@@ -1,10 +1,14 @@
 import { expect, test } from '@jest/globals';
 import { Problem } from '../../../../../web/api/request.ts';
 import { assetHref, parentOf, stepsOf } from '../../../../../web/features/assets/address.ts';
+import type { Asset, AssetMember, Level } from '../../../../../web/features/assets/api.ts';
 import { typesOf } from '../../../../../web/features/assets/condition.ts';
+import { accepts } from '../../../../../web/features/assets/drag.ts';
 import { levelsUnder } from '../../../../../web/features/assets/levels.ts';
 import { canHold } from '../../../../../web/features/assets/move-dialogs.tsx';
 import { placeOf } from '../../../../../web/features/assets/panel.tsx';
+import { TOP } from '../../../../../web/features/assets/target-field.tsx';
+import { placesOf } from '../../../../../web/features/assets/wall-places.tsx';
 import { editWords } from '../../../../../web/features/assets/words.ts';
 
 test('Address of an asset: names with spaces, ampersands and umlauts: the page reads the same path', () => {
@@ -46,6 +50,19 @@ test('New parent of an asset: on a higher level, and not its parent already', ()
   expect(canHold(parent('b', 'cell'), asset)).toBe(false);
 });
 
+test('Drag: an asset is dropped on a higher level or on the top; a member on any asset but its own', () => {
+  const place = (asset_id: string, level: Level) => ({ asset: { asset_id, level, path: 'P' }, label: 'P' });
+  const line = { kind: 'asset', asset: { asset_id: 'l', level: 'line', parent_id: 'p' } as Asset } as const;
+  expect(accepts(line, place('h', 'area'))).toBe(true);
+  expect(accepts(line, place('m', 'line'))).toBe(false);
+  expect(accepts(line, TOP)).toBe(true);
+  expect(accepts({ ...line, asset: { ...line.asset, parent_id: null } }, TOP)).toBe(false);
+  const member = { kind: 'member', member: { asset_id: 'h' } as AssetMember } as const;
+  expect(accepts(member, place('m', 'machine'))).toBe(true);
+  expect(accepts(member, place('h', 'area'))).toBe(false);
+  expect(accepts(member, TOP)).toBe(false);
+});
+
 test('Types of sensors: the most frequent first; a type with different units has no unit', () => {
   const sensors = [
     { type: 'pulse', unit: 'beat/min' },
@@ -85,4 +102,24 @@ test.each([
   ['unavailable', 503, 'The database does not answer'],
 ])('Refused edit of the tree, code %s: in words: %s', (code, status, title) => {
   expect(editWords(new Problem({ title: 'refused', detail: 'why', code, status })).title).toBe(title);
+});
+
+test('Places of the fleet: a sensor without a place of its own is where its device is; one object for each path', () => {
+  const member = (device_id: string, sensor_id: string | null, path: string) => ({
+    device_id,
+    device: null,
+    sensor_id,
+    sensor: null,
+    own_sensors: [],
+    asset_id: path,
+    path,
+    levels: ['site' as const],
+  });
+  const placeOf = placesOf({
+    items: [member('a', null, 'P'), member('a', 'own', 'Q'), member('b', 'own', 'P')],
+  });
+  expect(placeOf('a', 'x')).toEqual({ path: 'P', levels: ['site'] });
+  expect(placeOf('a', 'own')?.path).toBe('Q');
+  expect(placeOf('b', 'own')).toBe(placeOf('a', 'x'));
+  expect(placeOf('b', 'x')).toBe(null);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
+import { sortGroups } from '../../../../../web/features/wall/groups.ts';
 import { layOut } from '../../../../../web/features/wall/layout.ts';
 import { createHits } from '../../../../../web/features/wall/painter.ts';
-import { sortSites } from '../../../../../web/features/wall/wall-canvas.ts';
 import type { FleetDevice } from '../../../../../web/state/fleet.ts';
 
 /** @param sensors of each */
@@ -72,18 +72,23 @@ test('Wall order: sites, devices and sensors: sorted by name, numbers in names b
       isInOrder: false,
       sensors: sensors.map((one) => ({ name: one })),
     }) as FleetDevice;
-  const sites = sortSites([
-    device('d-10', 'B', ['x']),
-    device('d-2', 'B', ['t-10', 'T-9', 't-1']),
-    device('none', null, ['x']),
-    device('e', 'a', ['x']),
-    device('empty', 'c', []),
-  ]);
-  expect(sites.map(({ name, sensors }) => [name, sensors])).toEqual([
+  const sites = sortGroups(
+    [
+      device('d-10', 'B', ['x']),
+      device('d-2', 'B', ['t-10', 'T-9', 't-1']),
+      device('none', null, ['x']),
+      device('e', 'a', ['x']),
+      device('empty', 'c', []),
+    ],
+    { matches: null, level: null },
+  );
+  expect(sites.map(({ name, devices: found }) => [name, found.flat().length])).toEqual([
     ['a', 1],
     ['B', 4],
     [null, 1],
   ]);
-  expect(sites[1]?.devices.map(({ name }) => name)).toEqual(['d-2', 'd-10']);
-  expect(sites[1]?.devices[0]?.sensors.map(({ name }) => name)).toEqual(['t-1', 'T-9', 't-10']);
+  expect(sites[1]?.devices.map((sensors) => sensors.map(({ name }) => name))).toEqual([
+    ['t-1', 'T-9', 't-10'],
+    ['x'],
+  ]);
 });

@@ -1,0 +1,102 @@
+import type { Correction, CorrectionStore } from '../store/corrections.ts';
+import type { Retry } from '../store/sending/retry.ts';
+import type { Device } from './registry/cache.ts';
+import type { RevisionWriter } from './revisions.ts';
+
+/** Is called when all readers see the correction, and before it is acknowledged. It is repeated while the database is unavailable. */
+export type OnCorrected = (correction: Correction, device: Device) => Promise<void> | void;
+
+type Entry = Pick<Correction, 'kind' | 'sensors' | 'from' | 'to' | 'samples'> & Act & { undoes?: Buffer };
+
+/** Who corrects, and why. */
+export interface Act {
+  by: string;
+  reason: string | null;
+  /** epoch ms; default: now. Later corrections stay. */
+  acceptedAt?: number;
+}
+
+/** In ms. The clocks of two processes differ by two minutes at most, and the time of an id is rounded. */
+const MAX_AHEAD_MS = 4 * 60_000;
+
+/** Two processes may have taken one revision. The entries of both were written before either reads. */
+const SAME_MS = 1000;
+
+/** In ms. An undo waits for a running correction, unless its process has not prolonged it for this time. */
+const RUNNING_MS = 10 * 60_000;
+
+/** Lists corrections with their revisions, and reports them when they are finished. */
+export class CorrectionLog {
+  #deps;
+  #listeners: OnCorrected[] = [];
+
+  constructor(deps: {
+    store: CorrectionStore;
+    revisions: Pick<RevisionWriter, 'now' | 'next'>;
+    retry: Pick<Retry, 'run'>;
+  }) {
+    this.#deps = deps;
+  }
+
+  onCorrected(listener: OnCorrected) {
+    this.#listeners.push(listener);
+  }
+
+  /** Epoch ms by the trusted clock. */
+  now(): Promise<number> {
+    return this.#deps.revisions.now();
+  }
+
+  /**
+   * Lists a correction before its first row, so the list also has one that ends early. Its revision is greater than those of all earlier
+   * corrections of the device, and no other correction of the device has it.
+   * @param options `after`: a revision in epoch µs @throws `unavailable` while the process ends
+   */
+  async list(
+    device: Device,
+    { undoes, acceptedAt, ...entry }: Entry,
+    { after = 0, isRunning = false }: { after?: number; isRunning?: boolean } = {},
+  ): Promise<Correction> {
+    const { store, retry } = this.#deps;
+    let revision = acceptedAt === undefined ? await this.#revisionAfter(device, after) : acceptedAt * 1000;
+    const id = store.newId(revision);
+    const runningUntil = isRunning ? (await this.now()) + RUNNING_MS : 0;
+    for (;;) {
+      const listed = { ...entry, id, revision, device: device.id, undoes: undoes ?? null, runningUntil };
+      await retry.run(() => store.add(listed));
+      const ms = Math.floor(revision / 1000);
+      const near = { from: ms - SAME_MS, to: ms + SAME_MS };
+      const others = (await retry.run(() => store.revisions(device.bytes, near)))
+        .filter((other) => !other.id.equals(id))
+        .map((other) => other.revision);
+      if (!others.includes(revision)) return listed;
+      revision = Math.max(...others) + 1 + Math.floor(Math.random() * 100);
+    }
+  }
+
+  async #revisionAfter(device: Device, after: number): Promise<number> {
+    const { store, retry, revisions } = this.#deps;
+    const now = await this.now();
+    const ahead = await retry.run(() =>
+      store.revisions(device.bytes, { from: now - SAME_MS, to: now + MAX_AHEAD_MS }),
+    );
+    return revisions.next(Math.max(after, ...ahead.map(({ revision }) => revision)));
+  }
+
+  /** To be called often while a listed correction runs. */
+  async prolong(correction: Correction) {
+    const until = (await this.now()) + RUNNING_MS;
+    if (until - correction.runningUntil < RUNNING_MS / 2) return;
+    correction.runningUntil = until;
+    await this.#deps.retry.run(() => this.#deps.store.add(correction));
+  }
+
+  /** `correction`: with the sensors that it has changed, and their samples */
+  async finish(device: Device, correction: Correction): Promise<Correction> {
+    const finished = { ...correction, runningUntil: 0 };
+    if (correction.runningUntil > 0) await this.#deps.retry.run(() => this.#deps.store.add(finished));
+    for (const listener of this.#listeners)
+      await this.#deps.retry.run(async () => listener(finished, device));
+    return finished;
+  }
+}

@@ -1,0 +1,103 @@
+import { expect, test } from '@jest/globals';
+import mqtt from 'mqtt';
+import { HOUR_MS } from '../../../schema/rules.ts';
+import { useCleanUps } from '../../support/clean-ups.ts';
+import { openStream } from '../../support/http/event-stream.ts';
+import type { Json } from '../../support/json.ts';
+import { usePackedSystem } from '../../support/system/packed.ts';
+import { until } from '../../support/until.ts';
+
+const afterwards = useCleanUps();
+const packed = usePackedSystem({ readStreamed: async () => [], periods: { alarmRules: 100 } });
+
+const replace = (device: string, ts: number, values: Record<string, number>) =>
+  packed.system().post(
+    `/corrections?device=${device}&reason=test`,
+    Object.entries(values).map(([sensor, value]) => ({ sensor_id: sensor, ts, value })),
+  );
+
+const remove = (device: string, from: number, to: number) =>
+  fetch(`${packed.system().httpUrl}/api/v1/measurements?device=${device}&from=${from}&to=${to}`, {
+    method: 'DELETE',
+  });
+
+async function changesSince(since: string): Promise<Json[]> {
+  const response = await packed
+    .system()
+    .fetch(`/changes?${new URLSearchParams({ since, limit: '2', wait: '0' })}`);
+  return (await response.text())
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+}
+
+test('Corrections, live: a reader of the stream and a client of MQTT get each one, in parts of 200 sensors', async () => {
+  const hour = packed.newHour();
+  const sensors = Array.from({ length: 250 }, (_, index) => [`s${index}`, index + 0.5] as const);
+  for (const [sensor, value] of [['s', 1] as const, ...sensors])
+    await packed.send('rack', [{ ts: hour, value }], sensor);
+  const stream = await openStream(`${packed.system().httpUrl}/api/v1/stream`);
+  afterwards(() => stream.close());
+  const client = await mqtt.connectAsync(packed.system().mqttUrl);
+  afterwards(() => client.endAsync(true));
+  const messages: Json[] = [];
+  client.on('message', (_, payload) => messages.push(JSON.parse(String(payload))));
+  await client.subscribeAsync('iot/live/corrections');
+  expect((await replace('rack', hour, { s: -1, ...Object.fromEntries(sensors) })).status).toBe(200);
+  const events = () => stream.events.filter(({ event }) => event === 'correction').map(({ data }) => data);
+  for (const read of [events, () => messages]) {
+    await until(() => read().length === 2);
+    const [first, second] = read();
+    expect(first).toMatchObject({ kind: 'replace', samples: 251, reason: 'test', undoes: null });
+    expect([second.id, first.sensor_ids.length, second.sensor_ids.length]).toEqual([first.id, 200, 51]);
+  }
+  await remove('rack', hour, hour + 1);
+  await until(() => messages.at(-1)?.kind === 'remove');
+}, 60_000);
+
+test('Corrections in /changes: their hour has closed: in order, before its watermark, and a cursor continues after each', async () => {
+  const hour = packed.newHour();
+  await packed.send('tank', [{ ts: hour, value: 100 }]);
+  await replace('tank', hour, { s: 21 });
+  packed.clock.now += 1000;
+  await remove('tank', hour, hour + 1);
+  packed.clock.now = hour + 2 * HOUR_MS;
+  const lines: Json[] = [];
+  let since = new Date(hour).toISOString();
+  while (!lines.some(({ kind }) => kind === 'watermark')) {
+    lines.push(...(await changesSince(since)));
+    since = lines.at(-1).cursor;
+  }
+  const corrections = lines.filter(({ kind }) => kind === 'correction');
+  expect(corrections).toMatchObject([
+    { correction: 'replace', from: new Date(hour).toISOString(), samples: 1, reason: 'test' },
+    { correction: 'remove', to: new Date(hour + 1).toISOString(), samples: 1, reason: null },
+  ]);
+  expect(lines.findIndex(({ kind }) => kind === 'watermark')).toBeGreaterThan(
+    lines.indexOf(corrections.at(-1)),
+  );
+});
+
+test('Alarm: values of its time are corrected: it has values_corrected_at, and an older alarm has not', async () => {
+  packed.newHour();
+  const rule = { name: 'hot', severity: 'info', scope: { device: 'oven' } };
+  await packed.system().post('/alarm-rules', { ...rule, condition: { kind: 'above', limit: 5 } });
+  const since = packed.clock.now;
+  packed.clock.now += 10_000;
+  for (const [second, value] of [9, 1, 9, 1].entries())
+    await packed.send('oven', [{ ts: since + second * 1000, value }]);
+  const alarms = async () => {
+    const { items } = await packed.system().get('/alarms?device=oven');
+    return items as Array<{ started_at: string; values_corrected_at: string | null }>;
+  };
+  await until(async () => (await alarms()).length === 2);
+  await replace('oven', since + 2000, { s: 2 });
+  const corrected = (await alarms()).map(({ started_at, values_corrected_at }) => [
+    Date.parse(started_at) - since,
+    values_corrected_at !== null,
+  ]);
+  expect(corrected.sort()).toEqual([
+    [0, false],
+    [2000, true],
+  ]);
+});
