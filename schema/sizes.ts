@@ -10,8 +10,8 @@ const YEAR_HOURS = 366 * DAY_HOURS;
 /** Without the blob and before compression: measured with Cassandra 5.0 and names of 10 to 15 characters, rounded up. */
 const ROW_BYTES = { history: 35, historyStat: 80, sensor: 115, latest: 10, device: 80, index: 47 };
 
-/** Of a change in the log of the tree, and of a day of roll-ups of a type. Measured as the rows. */
-const ASSET_BYTES = { change: 200, day: 2200 };
+/** Of a change in the log of the tree, and of a day of roll-ups of a type: on disk, compressed, measured with Cassandra 5.0, rounded up. */
+const ASSET_BYTES = { change: 100, day: 1350 };
 
 /** Size for one sensor, on disk, measured with Cassandra 5.0. */
 export const LATEST_ENTRY_BYTES = 60;

@@ -102,7 +102,6 @@ export function EditedMark({ mark, move, remove }: Pick<Editing, 'move' | 'remov
       type="button"
       class="plan-mark"
       data-edited="true"
-      aria-label={`${name} of ${device}, ${percent(x)} from the left, ${percent(y)} from the top`}
       aria-keyshortcuts="ArrowLeft ArrowRight ArrowUp ArrowDown Delete"
       onPointerDown={onPointerDown}
       onPointerMove={onPointerMove}
@@ -111,6 +110,7 @@ export function EditedMark({ mark, move, remove }: Pick<Editing, 'move' | 'remov
       onKeyDown={onKeyDown}
     >
       <span class="plan-name small">{name}</span>
+      <span class="visually-hidden">{`of ${device}, ${percent(x)} from the left, ${percent(y)} from the top`}</span>
       <b>{value}</b>
     </button>
   );
