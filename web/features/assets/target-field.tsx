@@ -34,6 +34,8 @@ export function TargetField({
   const id = useId();
   const [text, setText] = useState('');
   const [at, setAt] = useState(0);
+  /** Enter was pressed while the list was that of an earlier text. */
+  const [isWaiting, setIsWaiting] = useState(false);
   const field = useRef<HTMLInputElement | null>(null);
   const { found, isCurrent, note } = useTargets(text);
   const targets = [
@@ -42,7 +44,13 @@ export function TargetField({
   ];
   const chosen = Math.min(at, targets.length - 1);
   const isOpen = target === null && targets.length > 0;
+  const next = targets[chosen];
   useEffect(() => field.current?.focus(), []);
+  useEffect(() => {
+    if (!isWaiting || !isCurrent) return;
+    setIsWaiting(false);
+    if (next) choose(next);
+  });
   useEffect(() => {
     document.getElementById(`${id}-${chosen}`)?.scrollIntoView({ block: 'nearest' });
   }, [id, chosen]);
@@ -59,11 +67,10 @@ export function TargetField({
       event.preventDefault();
       setAt((chosen + step + targets.length) % targets.length);
     }
-    const next = targets[chosen];
     if (event.key === 'Enter') {
       event.preventDefault();
-      // The list may still be that of an earlier text.
       if (next && (isCurrent || next.asset === null)) choose(next);
+      else setIsWaiting(true);
     }
   }
 
@@ -86,6 +93,7 @@ export function TargetField({
         onInput={(event) => {
           setText(event.currentTarget.value);
           setAt(0);
+          setIsWaiting(false);
           onTarget(null);
         }}
         onKeyDown={onKeyDown}
