@@ -66,11 +66,13 @@ export class CorrectionLog {
       await retry.run(() => store.add(listed));
       const ms = Math.floor(revision / 1000);
       const near = { from: ms - SAME_MS, to: ms + SAME_MS };
-      const others = (await retry.run(() => store.revisions(device.bytes, near)))
-        .filter((other) => !other.id.equals(id))
-        .map((other) => other.revision);
-      if (!others.includes(revision)) return listed;
-      revision = Math.max(...others) + 1 + Math.floor(Math.random() * 100);
+      const others = (await retry.run(() => store.revisions(device.bytes, near))).filter(
+        (other) => !other.id.equals(id),
+      );
+      const taken = new Set(others.map((other) => other.revision));
+      if (!taken.has(revision)) return listed;
+      // The next free one, because a correction with `acceptedAt` must stay below later ones.
+      while (taken.has(revision)) revision += 1 + Math.floor(Math.random() * 100);
     }
   }
 
