@@ -28,7 +28,9 @@ export function createReplay({
       }
       // Corrections before and after it may be one correction by now, and it has its place between them.
       if (replaces && receivedAt < clock() - UNDO_DAYS * DAY_MS)
-        throw notReplayable(`A replacement can be replayed for ${UNDO_DAYS} days. Correct the values instead.`);
+        throw notReplayable(
+          `A replacement can be replayed for ${UNDO_DAYS} days. Correct the values instead.`,
+        );
       return resultOrRefusal(() =>
         pipeline.replay({ payload, contentType, receivedAt, isRefused, replaces }, route, clock()),
       );

@@ -74,3 +74,13 @@ test('Dead letter of a replacing message: corrections of its time may be joined:
   });
   expect(await stored('meter')).toEqual([[NOW, 100]]);
 });
+
+test('Dead letter of a replacing message: replayed hours later: the list has it at the time of the replay, for /changes', async () => {
+  await pipeline.measure('meter', [sample(NOW, 21)], { replaces: true });
+  await pipeline.measure('meter', [sample(NOW, 100)]);
+  const [refused] = await pipeline.storedDeadLetters();
+  clock.now += 5 * HOUR_MS;
+  await pipeline.ingest.replay(refused as NonNullable<typeof refused>);
+  const range = { from: clock.now, to: clock.now + 1000 };
+  expect(await pipeline.store.corrections.revisions(null, range)).toMatchObject([{ revision: NOW * 1000 }]);
+});
