@@ -59,18 +59,22 @@ export class CorrectionLog {
   ): Promise<Correction> {
     const { store, retry } = this.#deps;
     let revision = acceptedAt === undefined ? await this.#revisionAfter(device, after) : acceptedAt * 1000;
-    const id = store.newId(revision);
+    // A replay has an old revision, and readers of the list have passed its time.
+    const least = acceptedAt === undefined ? 0 : Math.floor(await this.now());
+    const listedAt = Math.max(least, Math.floor(revision / 1000));
+    const id = store.newId(listedAt * 1000);
     const runningUntil = isRunning ? (await this.now()) + RUNNING_MS : 0;
     for (;;) {
       const listed = { ...entry, id, revision, device: device.id, undoes: undoes ?? null, runningUntil };
       await retry.run(() => store.add(listed));
-      const ms = Math.floor(revision / 1000);
-      const near = { from: ms - SAME_MS, to: ms + SAME_MS };
-      const others = (await retry.run(() => store.revisions(device.bytes, near)))
-        .filter((other) => !other.id.equals(id))
-        .map((other) => other.revision);
-      if (!others.includes(revision)) return listed;
-      revision = Math.max(...others) + 1 + Math.floor(Math.random() * 100);
+      const near = [...new Set([Math.floor(revision / 1000), listedAt])].map((ms) =>
+        retry.run(() => store.revisions(device.bytes, { from: ms - SAME_MS, to: ms + SAME_MS })),
+      );
+      const others = (await Promise.all(near)).flat().filter((other) => !other.id.equals(id));
+      const taken = new Set(others.map((other) => other.revision));
+      if (!taken.has(revision)) return listed;
+      // The next free one, because a correction with `acceptedAt` must stay below later ones.
+      while (taken.has(revision)) revision += 1 + Math.floor(Math.random() * 100);
     }
   }
 

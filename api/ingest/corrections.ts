@@ -69,11 +69,14 @@ export class Corrections {
     const samples = series.reduce((sum, { samples: { times } }) => sum + times.length, 0);
     const sensors = series.map(({ sensor }) => sensor.id);
     const range = { from: Math.min(...firsts), to: Math.max(...lasts) + 1 };
-    const correction = await this.log.list(device, { kind: 'replace', sensors, ...range, samples, ...act });
+    const entry = { kind: 'replace' as const, sensors, ...range, samples, ...act };
+    const correction = await this.log.list(device, entry, { isRunning: true });
     await this.write(
       device,
       correction.revision,
       series.map((one) => ({ sensor: one.sensor, hours: hoursOf(one.samples) })),
+      // The database may be unavailable for long.
+      () => this.log.prolong(correction),
     );
     await this.log.finish(device, correction);
     this.#deps.onReplaced(samples);

@@ -1,3 +1,4 @@
+import { DAY_MS, UNDO_DAYS } from '../../schema/rules.ts';
 import type { StoredDeadLetter } from '../store/dead-letters.ts';
 import { type IngestResult, notReplayable, resultOrRefusal } from './ingest-result.ts';
 import type { IngestPipeline } from './pipeline.ts';
@@ -25,6 +26,11 @@ export function createReplay({
       if (size > payload.length) {
         throw notReplayable(`Only the first ${payload.length} bytes of its ${size} were kept.`);
       }
+      // Corrections before and after it may be one correction by now, and it has its place between them.
+      if (replaces && receivedAt < clock() - UNDO_DAYS * DAY_MS)
+        throw notReplayable(
+          `A replacement can be replayed for ${UNDO_DAYS} days. Correct the values instead.`,
+        );
       return resultOrRefusal(() =>
         pipeline.replay({ payload, contentType, receivedAt, isRefused, replaces }, route, clock()),
       );

@@ -23,7 +23,7 @@ export type CorrectionKind = 'replace' | 'remove' | 'undo';
 
 /** One act on one device. */
 export interface Correction {
-  /** timeuuid of the acceptance */
+  /** timeuuid of the acceptance, or of the replay of a dead letter */
   id: Buffer;
   /** epoch µs of the acceptance */
   revision: number;

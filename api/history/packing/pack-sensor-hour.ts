@@ -69,7 +69,7 @@ export function createSensorPacker({
     }
   }
 
-  /** The samples of plain rows without the hidden ones are written before. */
+  /** The samples of plain rows without the hidden ones are written before. @returns corrections in rows that stay */
   async function deleteHidden(of: SensorHour, known: Known[], deletable: Known[], readFrom: number) {
     const joined = joinCorrections(deletable);
     const blobs = joined ? revisionRows(of.hour, joined.revision, joined) : [];
@@ -79,6 +79,7 @@ export function createSensorPacker({
     const others = known.filter((row) => digests.has(row.digest.toString('hex')) && !deletable.includes(row));
     blobs.push(...bundles(others.map((row) => blobOf(of.hour, row))));
     await replaceRows(of, [...hidden, ...deletable], blobs, readFrom);
+    return known.filter((row) => isRevised(row) && !digests.has(row.digest.toString('hex')));
   }
 
   /** A device may correct a value each second. */
@@ -106,8 +107,8 @@ export function createSensorPacker({
     const uncorrected = deletable.length === 0 ? merged : withoutHidden(merged, deletable);
     if (uncorrected.times.length === 0 && corrections.length === 0) return false;
     await writeSamples(of, uncorrected, plain);
-    if (deletable.length > 0) await deleteHidden(of, known, deletable, readFrom);
-    else if (unreadable === 0) await bundle(of, corrections, readFrom);
+    const rest = deletable.length > 0 ? await deleteHidden(of, known, deletable, readFrom) : corrections;
+    if (unreadable === 0) await bundle(of, rest, readFrom);
     // No statistics are written if batches are unreadable. With statistics, readers would take history for complete.
     // Without statistics, processes that can decode the batches read them as well.
     if (unreadableBatches > 0) return false;

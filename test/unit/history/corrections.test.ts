@@ -215,3 +215,20 @@ test('Correction that was undone: its samples are not deleted, as long as the un
   expect(await storedValues()).toEqual([]);
   expect(await path.hoursOf('device', HOUR)).toEqual([]);
 });
+
+test('Corrections, each second, of an hour whose older corrections are joined: they share a row too', async () => {
+  await path.send('device', SAMPLES);
+  path.clock.now = CLOSING;
+  await pack();
+  await path.correct('device', { samples: [REPLACED] });
+  path.clock.now += 9 * DAY_MS;
+  await pack();
+  for (let value = 1; value <= 40; value++)
+    await path.correct('device', { samples: [{ ts: FIRST.ts + 1000 + value, value: -value }] });
+  const before = await path.read('device', HOUR);
+  path.clock.now += 2 * DAY_MS;
+  await pack();
+  const history = await path.store.packing.historyHour(path.keyOf('device'), HOUR);
+  expect(new Set(history.map((row) => row?.digest.toString('hex'))).size).toBe(3);
+  expect(await path.read('device', HOUR)).toEqual(before);
+});

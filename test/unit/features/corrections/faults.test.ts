@@ -160,3 +160,21 @@ test('Removal, then a retirement of the device: after eight days no row of histo
   await packer.packDue();
   expect(await values()).toEqual([]);
 });
+
+test('Undo of a replacement whose rows are not all written: busy, until it ends', async () => {
+  await pipeline.measure('device', [sample(NOW - HOUR_MS, 1), sample(NOW, 2)]);
+  let undone: Promise<unknown> | undefined;
+  before = async (table) => {
+    if (table !== 'history' || undone) return;
+    const [replacement] = await listed();
+    undone = corrections.undoOf(replacement);
+    await expect(undone).rejects.toMatchObject({ code: 'busy' });
+  };
+  await corrections.replace('device', [sample(NOW - HOUR_MS, -1), sample(NOW, -2)]);
+  expect(undone).toBeDefined();
+  await corrections.undo();
+  expect(await stored()).toEqual([
+    [NOW - HOUR_MS, 1],
+    [NOW, 2],
+  ]);
+});

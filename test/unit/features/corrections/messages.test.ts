@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { Refusal } from '../../../../common/errors.ts';
-import { HOUR_MS } from '../../../../schema/rules.ts';
+import { DAY_MS, HOUR_MS } from '../../../../schema/rules.ts';
 import { correctionsOf } from '../../../support/features/corrections.ts';
 import { type MemoryPipeline, startMemoryPipeline } from '../../../support/system/memory-pipeline.ts';
 
@@ -58,8 +58,29 @@ test('Dead letter of a replacing message: a replay replaces the stored value, bu
   const [refused] = await pipeline.storedDeadLetters();
   await pipeline.ingest.replay(refused as NonNullable<typeof refused>);
   expect(await stored('meter')).toEqual([[NOW, 21]]);
-  clock.now += 1000;
+  clock.now += 500;
   await correctionsOf(pipeline, () => clock.now).replace('meter', [{ sensor_id: 's', ts: NOW, value: 7 }]);
   await pipeline.ingest.replay(refused as NonNullable<typeof refused>);
   expect(await stored('meter')).toEqual([[NOW, 7]]);
+});
+
+test('Dead letter of a replacing message: corrections of its time may be joined: it cannot be replayed', async () => {
+  await pipeline.measure('meter', [sample(NOW, 21)], { replaces: true });
+  await pipeline.measure('meter', [sample(NOW, 100)]);
+  const [refused] = await pipeline.storedDeadLetters();
+  clock.now += 7 * DAY_MS + 1;
+  await expect(pipeline.ingest.replay(refused as NonNullable<typeof refused>)).rejects.toMatchObject({
+    code: 'not_replayable',
+  });
+  expect(await stored('meter')).toEqual([[NOW, 100]]);
+});
+
+test('Dead letter of a replacing message: replayed hours later: the list has it at the time of the replay, for /changes', async () => {
+  await pipeline.measure('meter', [sample(NOW, 21)], { replaces: true });
+  await pipeline.measure('meter', [sample(NOW, 100)]);
+  const [refused] = await pipeline.storedDeadLetters();
+  clock.now += 5 * HOUR_MS;
+  await pipeline.ingest.replay(refused as NonNullable<typeof refused>);
+  const range = { from: clock.now, to: clock.now + 1000 };
+  expect(await pipeline.store.corrections.revisions(null, range)).toMatchObject([{ revision: NOW * 1000 }]);
 });
