@@ -5,7 +5,7 @@ import { emptyShape, shapeOfBins, within } from '../../chart/shape.ts';
 import { SignalChart } from '../../chart/signal-chart.tsx';
 import { lengthOf, useWindow, type Window } from '../../chart/window.ts';
 import { WindowBar } from '../../chart/window-bar.tsx';
-import { formatDateTime } from '../../format.ts';
+import { formatCounted, formatDateTime } from '../../format.ts';
 import { TypeDot } from '../../kit/figure.tsx';
 import { ProblemLine } from '../../kit/notice.tsx';
 import { useQuery, useServices } from '../../state/hooks.ts';
@@ -31,23 +31,35 @@ export function AssetCharts({
   const time = useWindow(null);
   const structure = live.fleet.structure();
   const { isKnown, isLarge, info } = conditions;
-  const types = useMemo(() => {
-    if (isLarge) return Object.keys(info?.by_type ?? {}).map((type) => ({ type, unit: null }));
-    return typesOf(members.flatMap((member) => sensorsOf(member, live.fleet)));
+  const { types, untyped } = useMemo(() => {
+    if (isLarge)
+      return { types: Object.keys(info?.by_type ?? {}).map((type) => ({ type, unit: null })), untyped: 0 };
+    const sensors = members.flatMap((member) => sensorsOf(member, live.fleet));
+    return { types: typesOf(sensors), untyped: sensors.filter(({ type }) => type === null).length };
   }, [live, members, structure, isKnown, isLarge, info]);
-  if (types.length === 0) return null;
+  if (types.length + untyped === 0) return null;
   return (
     <section class="panel chart-panel asset-charts" aria-labelledby="asset-charts-title">
       <h2 class="visually-hidden" id="asset-charts-title">
         All sensors of a type
       </h2>
-      <WindowBar {...time} />
+      {types.length > 0 && <WindowBar {...time} />}
       {types.slice(0, MOST_CHARTS).map(({ type, unit }) => (
         <TypeChart key={type} {...{ asset, type, unit, time }} isHiddenIfEmpty={isLarge} />
       ))}
       {types.length > MOST_CHARTS && (
         <p class="asset-note">
           {types.length - MOST_CHARTS} more types of sensors are here. An asset further down has fewer.
+        </p>
+      )}
+      {untyped > 0 && (
+        <p class="asset-note">
+          A chart shows all sensors of a type. {formatCounted(untyped, 'sensor')} without a type{' '}
+          {untyped === 1 ? 'is' : 'are'} in no chart:{' '}
+          <a class="link" href="/docs/how-to/manage-devices#set-the-unit-and-type-of-a-sensor" data-native>
+            how to set a type
+          </a>
+          .
         </p>
       )}
     </section>

@@ -39,6 +39,7 @@ export function Members({
     [members],
   );
   const shown = sorted.slice((number - 1) * ROWS, number * ROWS);
+  const hasBelow = conditions.whole.devices + conditions.whole.sensors > 0;
   return (
     <>
       <section class="panel" aria-labelledby="members-title" id="members">
@@ -51,7 +52,7 @@ export function Members({
           )}
         </div>
         {members.length === 0 ? (
-          <p class="none">{asset.children > 0 ? 'None directly here, only further down.' : 'None yet.'}</p>
+          <p class="none">{hasBelow ? 'None directly here, only further down.' : 'None yet.'}</p>
         ) : (
           <MemberTable members={shown} may={may} onAct={onAct} />
         )}

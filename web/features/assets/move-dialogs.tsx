@@ -5,7 +5,7 @@ import type { Asset, AssetDetail, AssetMember, Placed } from './api.ts';
 import { moveAsset, placeMember } from './api.ts';
 import type { DialogProps } from './dialogs.tsx';
 import { LEVELS } from './levels.ts';
-import { type Since, SinceField } from './since-field.tsx';
+import { ALWAYS, type Since, SinceField } from './since-field.tsx';
 import { type Target, TargetField } from './target-field.tsx';
 import { editWords } from './words.ts';
 
@@ -48,7 +48,10 @@ export function MoveDialog({
       onSubmit={move}
       onClose={onClose}
     >
-      <p>Everything below it moves too. Earlier measurements stay with the old parent.</p>
+      <p>
+        Everything below it moves too.
+        {since !== ALWAYS && ' Earlier measurements stay with the old parent.'}
+      </p>
       <TargetField
         label="New parent"
         target={target}
@@ -71,6 +74,7 @@ export function PlaceDialog({ asset, onDone, onClose }: DialogProps & { asset: A
   const [device, setDevice] = useState('');
   const [sensor, setSensor] = useState('');
   const devices = [...live.fleet.devices.values()];
+  const names = devices.map(({ name }) => name).sort();
   const known = devices.find(({ name, id: ofDevice }) => name === device || ofDevice === device);
 
   async function place() {
@@ -97,7 +101,7 @@ export function PlaceDialog({ asset, onDone, onClose }: DialogProps & { asset: A
         isFocused
         required
       />
-      <Options id={`${id}-devices`} names={devices.map(({ name }) => name)} />
+      <Options id={`${id}-devices`} names={names} />
       <Field
         label="Sensor, if only one sensor of the device is here"
         value={sensor}
@@ -105,6 +109,11 @@ export function PlaceDialog({ asset, onDone, onClose }: DialogProps & { asset: A
         list={`${id}-sensors`}
       />
       <Options id={`${id}-sensors`} names={known?.sensors.map(({ name }) => name) ?? []} />
+      <p class="small" role="status">
+        {device.trim() !== '' && !known && live.fleet.holdsAll()
+          ? 'No device with this name or id has sent yet. It is here from its first message on.'
+          : ''}
+      </p>
       <p class="small">
         The first place counts for all its time, a later one from this hour on. A <code>site</code> in its
         birth messages does not move it any more.

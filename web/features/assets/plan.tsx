@@ -32,6 +32,10 @@ export function Plan({
   const editing = useEditing(asset.asset_id, reload);
   const marks = editing.marks ?? plan?.places ?? [];
   useSeeds(marks);
+  const opener = useRef<HTMLButtonElement | null>(null);
+  const isEditing = editing.marks !== null;
+  // The editor that had the focus is gone.
+  useEffect(() => (isEditing ? () => opener.current?.focus() : undefined), [isEditing]);
   if (!plan) return problem && <ProblemLine problem={problem} onRetry={reload} />;
   const { picture } = plan;
   if (!picture && !may) return null;
@@ -53,7 +57,7 @@ export function Plan({
                 >
                   Remove …
                 </button>
-                <button type="button" class="button" onClick={() => editing.begin(plan.places)}>
+                <button ref={opener} type="button" class="button" onClick={() => editing.begin(plan.places)}>
                   Place sensors
                 </button>
               </>

@@ -7,7 +7,7 @@ import { Field } from '../shared/form.tsx';
 export type Since = number | undefined | null;
 
 /** The API takes the time before all samples as "always". */
-const ALWAYS = 0;
+export const ALWAYS = 0;
 
 const CHOICES = [
   ['now', 'From this hour on'],

@@ -153,7 +153,8 @@ function Stored({
     );
   return (
     <p class="correction-stored">
-      Nothing is stored at this time, so it gets a value.{' '}
+      Nothing is stored at this time, so it gets a value.
+      {data.items.length > 0 && ' To replace one, choose it: '}
       {data.items.map((item) => {
         const at = Date.parse(item.ts);
         return (

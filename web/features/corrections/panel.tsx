@@ -102,7 +102,11 @@ function Panel({
       disabled={!may}
       aria-disabled={isBusy}
       title={may ? (isBusy ? 'Another correction has not ended' : undefined) : scopeText(label, 'correct')}
-      onClick={() => !isBusy && setAsked(dialog)}
+      onClick={() => {
+        if (isBusy) return;
+        setMessage('');
+        setAsked(dialog);
+      }}
     >
       {label}…
     </button>

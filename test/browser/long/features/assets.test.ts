@@ -98,6 +98,25 @@ test('Assets page: devices announce their sites: tiles with the worst first, and
   await dashboard.lookAt('assets-hall');
 });
 
+test('Assets page: a device that has not sent: the dialog warns, and a sensor without a type has a note instead of a chart', async () => {
+  const { page } = dashboard;
+  await announce('oven-9', 'Plant 8');
+  await open('Plant 8');
+  await button('Place a device').click();
+  await page.keyboard.type('desk-9');
+  const warning = dialog('Place a device').getByText('No device with this name or id has sent yet.');
+  await warning.waitFor();
+  await page.keyboard.press('Control+a');
+  await page.keyboard.type('oven-9');
+  await warning.waitFor({ state: 'detached' });
+  await page.keyboard.press('Control+a');
+  await page.keyboard.type('desk-9');
+  await page.keyboard.press('Enter');
+  await message('desk-9 is at Plant 8.');
+  await dashboard.publish('desk-9', { sensor_id: 'voltage', value: 3 });
+  await page.getByText('1 sensor without a type is in no chart').waitFor();
+});
+
 test('Wall: grouped by area and limited to a plant: the address keeps both, headings lead down, and the path leads up', async () => {
   const { page } = dashboard;
   const headings = () => page.locator('.wall-site .wall-site-name').allTextContents();
@@ -231,6 +250,7 @@ test('Plan: a picture with sensors: placed by keyboard and by drag, it shows new
   await picture.getByRole('button', { name: '25 % from the left, 75 % from the top' }).waitFor();
   await dashboard.lookAt('assets-plan-edit');
   await button('Store').click();
+  await dashboard.untilFocused(button('Place sensors'));
   const value = picture.getByRole('link', { name: 'temperature' });
   await value.getByText('21').waitFor();
   await dashboard.publish('press-1', { sensor_id: 'temperature', value: 35 });
