@@ -30,7 +30,14 @@ export function checkConflicts(features: Feature[]) {
   }
 }
 
-function namesOf({ name, settings = [], routes = [], openStamps, externalBroker, ...part }: NamedParts): string[] {
+function namesOf({
+  name,
+  settings = [],
+  routes = [],
+  openStamps,
+  externalBroker,
+  ...part
+}: NamedParts): string[] {
   const list = (kind: string, members: object = {}) =>
     Object.keys(members).map((member) => `${kind} ${member}`);
   return [

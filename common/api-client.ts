@@ -39,7 +39,8 @@ export class ApiClient {
     { query = {}, body }: { query?: Query; body?: unknown } = {},
   ): Promise<T> {
     const parameters = Object.entries(query).filter(([, value]) => value !== undefined);
-    const search = parameters.length > 0 ? `?${new URLSearchParams(parameters as Array<[string, string]>)}` : '';
+    const search =
+      parameters.length > 0 ? `?${new URLSearchParams(parameters as Array<[string, string]>)}` : '';
     for (;;) {
       const { status, headers, text } = await this.#ask(`/api/v1${path}${search}`, method, body);
       if (status < 300) return (text === '' ? undefined : JSON.parse(text)) as T;
