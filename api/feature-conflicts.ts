@@ -2,14 +2,14 @@ import { SETTINGS } from '../common/settings/schema.ts';
 import type { Feature } from './feature.ts';
 import { CORE_CONTRACT } from './http/index.ts';
 
-/** A part of the core or of a feature that may have only one owner in a process. */
-type Named = Pick<
+/** The names of the core, or of a feature, that may have only one owner in a process. */
+type NamedParts = Pick<
   Feature,
   'name' | 'settings' | 'announced' | 'startMode' | 'openStamps' | 'externalBroker'
 > &
   typeof CORE_CONTRACT;
 
-const CORE: Named = {
+const CORE: NamedParts = {
   ...CORE_CONTRACT,
   name: 'core',
   settings: [{ settings: SETTINGS, shape: {}, arrange: () => null, rules: () => [] }],
@@ -30,7 +30,14 @@ export function checkConflicts(features: Feature[]) {
   }
 }
 
-function namesOf({ name, settings = [], routes = [], openStamps, externalBroker, ...part }: Named): string[] {
+function namesOf({
+  name,
+  settings = [],
+  routes = [],
+  openStamps,
+  externalBroker,
+  ...part
+}: NamedParts): string[] {
   const list = (kind: string, members: object = {}) =>
     Object.keys(members).map((member) => `${kind} ${member}`);
   return [

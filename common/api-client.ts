@@ -38,8 +38,9 @@ export class ApiClient {
     path: string,
     { query = {}, body }: { query?: Query; body?: unknown } = {},
   ): Promise<T> {
-    const given = Object.entries(query).filter(([, value]) => value !== undefined);
-    const search = given.length > 0 ? `?${new URLSearchParams(given as Array<[string, string]>)}` : '';
+    const parameters = Object.entries(query).filter(([, value]) => value !== undefined);
+    const search =
+      parameters.length > 0 ? `?${new URLSearchParams(parameters as Array<[string, string]>)}` : '';
     for (;;) {
       const { status, headers, text } = await this.#ask(`/api/v1${path}${search}`, method, body);
       if (status < 300) return (text === '' ? undefined : JSON.parse(text)) as T;
@@ -108,11 +109,11 @@ export async function askApi(
     },
     ...(withinMs !== undefined && { signal: AbortSignal.timeout(withinMs) }),
   };
-  const asked = url.startsWith('https:')
+  const sent = url.startsWith('https:')
     ? requestTls(url, { ...options, ...(certificate && trustOnly(readFileSync(certificate))) })
     : request(url, options);
-  asked.end(content);
-  const [response] = (await once(asked, 'response')) as [IncomingMessage];
+  sent.end(content);
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
   return { status: response.statusCode ?? 0, headers: response.headers, text: await text(response) };
 }
 

@@ -130,7 +130,7 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
-/** Why Millrace did not store a measurement, a sensor of a birth, or a whole message. */
+/** Reasons for which Millrace does not store a measurement, a sensor of a birth, or a whole message. */
 export interface Refusal {
   /** counted from 0; -1 stands for the message as a whole */
   index: number;

@@ -10,7 +10,7 @@ const YEAR_HOURS = 366 * DAY_HOURS;
 /** Without the blob and before compression: measured with Cassandra 5.0 and names of 10 to 15 characters, rounded up. */
 const ROW_BYTES = { history: 35, historyStat: 80, sensor: 115, latest: 10, device: 80, index: 47 };
 
-/** Of a change in the log of the tree, and of a day of roll-ups of a type: on disk, compressed, measured with Cassandra 5.0, rounded up. */
+/** A change in the log of the tree, and a day of roll-ups of a type. Measured as the rows. */
 const ASSET_BYTES = { change: 100, day: 1350 };
 
 /** Size for one sensor, on disk, measured with Cassandra 5.0. */
@@ -87,7 +87,7 @@ export function tablesOf(
   };
 }
 
-/** What a tree of assets needs: its log, with the place of each device, and the roll-ups of each type of sensors. */
+/** The log of a tree of assets, with the place of each device, and the roll-ups of each type of sensors. */
 export function assetTablesOf(
   { sensors, sensorsPerDevice, historyDays }: Pick<Fleet, 'sensors' | 'sensorsPerDevice' | 'historyDays'>,
   { assets, types }: { assets: number; types: number },

@@ -1,6 +1,6 @@
 /** HTTP: the routes, streams and files through which clients reach the other folders of `api/`, and what routes of features need. */
 export { requireReach, requireScope } from '../access/http/index.ts';
-export { actOf, audit } from './audit.ts';
+export { audit, toCorrectionRequest } from './audit.ts';
 export { bodyOf, closeUnread, codingOf, readJsonText } from './body.ts';
 export { flushCompressed } from './compression.ts';
 export { binaryMessage, type Channel, jsonMessage, NAMED } from './contract/channels.ts';

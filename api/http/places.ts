@@ -12,7 +12,7 @@ export interface Place {
   path: string;
 }
 
-/** Which sensors count in an answer about many sensors, and when. Ids are those of the registry. */
+/** Chooses the sensors that count in an answer about many sensors, and their times. Ids are those of the registry. */
 export interface PlaceFilter {
   /** whether sensors are added together by their places */
   isGrouped: boolean;

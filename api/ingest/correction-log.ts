@@ -6,10 +6,11 @@ import type { RevisionWriter } from './revisions.ts';
 /** Is called when all readers see the correction, and before it is acknowledged. It is repeated while the database is unavailable. */
 export type OnCorrected = (correction: Correction, device: Device) => Promise<void> | void;
 
-type Entry = Pick<Correction, 'kind' | 'sensors' | 'from' | 'to' | 'samples'> & Act & { undoes?: Buffer };
+type Entry = Pick<Correction, 'kind' | 'sensors' | 'from' | 'to' | 'samples'> &
+  CorrectionRequest & { undoes?: Buffer };
 
-/** Who corrects, and why. */
-export interface Act {
+export interface CorrectionRequest {
+  /** kind of the credential, fingerprint and address of the caller */
   by: string;
   reason: string | null;
   /** epoch ms; default: now. Later corrections stay. */

@@ -6,7 +6,7 @@ import { bucketOf, HOUR_MS } from '../../schema/rules.ts';
 import type { SensorKey } from '../store/history/keys.ts';
 import type { CorrectedLatest, LatestEntry } from '../store/latest/corrected.ts';
 import type { Retry } from '../store/sending/retry.ts';
-import type { Act, CorrectionLog } from './correction-log.ts';
+import type { CorrectionLog, CorrectionRequest } from './correction-log.ts';
 import type { MessageBatch } from './decode/message-batch.ts';
 import type { Publish } from './index.ts';
 import { type Device, type Sensor, sensorOf } from './registry/cache.ts';
@@ -19,7 +19,7 @@ type Newest = { ts: number; value: number };
 /** The newest effective sample of a sensor. null: it has none. */
 export type FindNewest = (sensor: SensorKey & { group: number }) => Promise<Newest | null>;
 
-/** What a correction changes of one sensor, which may be registered no longer. */
+/** The change of one sensor, which may be registered no longer. */
 export interface Change {
   sensor: Pick<Sensor, 'id' | 'bytes'>;
   hours: RevisedHour[];
@@ -56,20 +56,24 @@ export class Corrections {
    * Gives the instants of a message these values, whatever was stored for them. Refusals are noted in the batch.
    * @throws `unknown_device`; `unavailable` while the process ends
    */
-  async replaceBatch(identity: Identity, batch: MessageBatch, act: Act): Promise<void> {
+  async replaceBatch(identity: Identity, batch: MessageBatch, request: CorrectionRequest): Promise<void> {
     if (batch.sensors.size === 0) return;
     const { device, series } = await resolveReplacement(this.#deps.registry, identity, batch);
-    if (series.length > 0) await this.replace(device, series, act);
+    if (series.length > 0) await this.replace(device, series, request);
   }
 
   /** Gives the instants of each series (one for each sensor) these values. @throws `unavailable` while the process ends */
-  async replace(device: Device, series: Array<{ sensor: Sensor; samples: Series }>, act: Act) {
+  async replace(
+    device: Device,
+    series: Array<{ sensor: Sensor; samples: Series }>,
+    request: CorrectionRequest,
+  ) {
     const firsts = series.map(({ samples: { times } }) => Number(times[0]));
     const lasts = series.map(({ samples: { times } }) => Number(times[times.length - 1]));
     const samples = series.reduce((sum, { samples: { times } }) => sum + times.length, 0);
     const sensors = series.map(({ sensor }) => sensor.id);
     const range = { from: Math.min(...firsts), to: Math.max(...lasts) + 1 };
-    const entry = { kind: 'replace' as const, sensors, ...range, samples, ...act };
+    const entry = { kind: 'replace' as const, sensors, ...range, samples, ...request };
     const correction = await this.log.list(device, entry, { isRunning: true });
     await this.write(
       device,

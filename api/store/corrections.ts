@@ -55,8 +55,8 @@ const NO_REASON = '';
 export function createCorrectionStore(session: Session) {
   return {
     /** Adds it to the list of its device, and to that of the installation, or replaces its entry. */
-    async add({ id, revision, device, undoes, ...given }: Correction): Promise<void> {
-      const { kind, sensors, from, to, samples, by, reason, runningUntil } = given;
+    async add({ id, revision, device, undoes, ...correction }: Correction): Promise<void> {
+      const { kind, sensors, from, to, samples, by, reason, runningUntil } = correction;
       const bytes = uuidBytes(device);
       const rest = [
         ...[int64(monthOf(timeOfId(id))), id, int64(revision), bytes, kind, JSON.stringify(sensors)],
@@ -79,7 +79,7 @@ export function createCorrectionStore(session: Session) {
     },
 
     /**
-     * Those of a device or of the installation, oldest first, by the times of their ids in epoch ms: `from` is included, `to` is not.
+     * The revisions of a device or of the installation, oldest first. `from` and `to` limit the times of their ids, in epoch ms, half-open.
      */
     async revisions(device: DeviceBytes | null, { from, to }: { from: number; to: number }) {
       const months = [...new Set([monthOf(to), monthOf(from)])];

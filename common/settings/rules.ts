@@ -71,7 +71,7 @@ function shortTokens({ host, trustProxy }: CoreConfig['http'], tokens: Record<st
   return Object.entries(tokens).map(([name, list]) => [list.some(isShort), guessable(name, where)]);
 }
 
-/** Of a setting with tokens that are bound to a part of the installation. */
+/** Rules for a setting with tokens that are bound to a part of the installation. */
 export const boundTokenRules = (
   name: string,
   tokens: string[],

@@ -7,7 +7,7 @@ import { LogThrottle } from '../../../common/log-throttle.ts';
 import type { Config } from '../../../common/settings/config.ts';
 import { type Attempts, createAttempts, type Rate } from './rate-limits.ts';
 import { COOKIE, cookieOptions, cookiesOf, createSessions } from './sessions.ts';
-import { createTokens, type Known, readToken, SCOPES, type Scope, type Target } from './tokens.ts';
+import { createTokens, type KnownToken, readToken, SCOPES, type Scope, type Target } from './tokens.ts';
 
 export { limitRequests } from './rate-limits.ts';
 export { COOKIE } from './sessions.ts';
@@ -22,7 +22,7 @@ export interface Caller {
   /** names the token without showing it; null: the request has no token */
   fingerprint: string | null;
   /** missing: the caller reaches the whole installation */
-  reaches?: Known['reaches'];
+  reaches?: KnownToken['reaches'];
 }
 
 /** Reads from the address what a request touches. Empty: the whole installation. @throws `bad_id` */
@@ -54,7 +54,7 @@ export function createAccess({
   const notices = new TokenNotices({ logger });
 
   // Keyed, so that a reader of the log cannot guess the token without a request.
-  const callerWith = (by: 'token' | 'session', known: Known, endsAt: number | null): Caller => ({
+  const callerWith = (by: 'token' | 'session', known: KnownToken, endsAt: number | null): Caller => ({
     by,
     scopes: known.scopes,
     endsAt,

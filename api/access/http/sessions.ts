@@ -1,11 +1,11 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import type { CookieOptions, Request } from 'express';
-import type { Known } from './tokens.ts';
+import type { KnownToken } from './tokens.ts';
 
 const FORMAT = /^(\d{1,16})\.([\w-]{43})$/;
 
 /** `endsAt`: epoch ms */
-type Session = { known: Known; endsAt: number };
+type Session = { known: KnownToken; endsAt: number };
 
 /**
  * A session has the scopes of its token, is valid at every process with the same settings, and ends when the token is
@@ -20,7 +20,7 @@ export function createSessions({
   clock,
 }: {
   secret: string;
-  known: Known[];
+  known: KnownToken[];
   sessionMs: number;
   /** epoch ms */
   clock: () => number;
@@ -33,7 +33,7 @@ export function createSessions({
   const sign = (key: Buffer, end: string) => createHmac('sha256', key).update(end).digest();
 
   return {
-    begin(known: Known): Session & { value: string } {
+    begin(known: KnownToken): Session & { value: string } {
       const { key } = keyed.find(
         (candidate) => candidate.known.token === known.token,
       ) as (typeof keyed)[number];

@@ -15,7 +15,7 @@ export interface BoundToken {
   reaches: (targets: Target[]) => Promise<boolean>;
 }
 
-export type Known = { token: string; scopes: readonly Scope[]; reaches?: BoundToken['reaches'] };
+export type KnownToken = { token: string; scopes: readonly Scope[]; reaches?: BoundToken['reaches'] };
 
 /** Several tokens of one kind are valid at once, for a rotation. */
 export function createTokens({
@@ -32,7 +32,7 @@ export function createTokens({
   for (const token of ingestTokens) add(token, ['ingest']);
   for (const token of correctTokens) add(token, ['ingest', 'correct']);
 
-  const known: Known[] = [...scopesOf].map(([token, scopes]) => ({ token, scopes: [...scopes] }));
+  const known: KnownToken[] = [...scopesOf].map(([token, scopes]) => ({ token, scopes: [...scopes] }));
   const bound: BoundToken[] = [];
 
   return {
@@ -43,9 +43,9 @@ export function createTokens({
 
     areSet: known.length > 0,
 
-    find(given: string): Known | null {
+    find(given: string): KnownToken | null {
       // Compare with all tokens, so that the duration does not reveal which token is similar.
-      const all: Known[] = [...known, ...bound];
+      const all: KnownToken[] = [...known, ...bound];
       const same = all.map(({ token }) => sameSecret(given, token));
       return all[same.indexOf(true)] ?? null;
     },

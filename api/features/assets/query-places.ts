@@ -80,14 +80,18 @@ asset as it is now. It is null for sensors that are below no asset of this level
     (req, res, next) => {
       const { asset, group_level, ...others } = req.query;
       if (asset === undefined && group_level === undefined) return answer(req, res, next);
-      const given = readParameters({ asset, group_level }, z.strictObject(QUERY));
-      if (given.group_level !== undefined && 'group' in others)
+      const parameters = readParameters({ asset, group_level }, z.strictObject(QUERY));
+      if (parameters.group_level !== undefined && 'group' in others)
         throw badParameter('group_level', 'not together with group');
       const { reaches }: Caller = res.locals['caller'];
-      const place = given.asset === undefined ? null : findAsset(tree, given.asset).id;
+      const place = parameters.asset === undefined ? null : findAsset(tree, parameters.asset).id;
       filterByPlaces(
         res,
-        createPlaceFilter(tree, { asset: place, level: given.group_level, isOnlyNow: reaches !== undefined }),
+        createPlaceFilter(tree, {
+          asset: place,
+          level: parameters.group_level,
+          isOnlyNow: reaches !== undefined,
+        }),
       );
       // The other handler does not know these parameters.
       Object.defineProperty(req, 'query', { value: others });

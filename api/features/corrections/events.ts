@@ -13,7 +13,7 @@ export const KIND = 'correction';
 /** The last level of the topic `iot/live/corrections`. */
 const CHANNEL = 'corrections';
 
-/** Of one message. So a message stays below the limit of live messages, 16 KiB, whatever the reason. */
+/** A message of so many sensors with the longest reason stays below the limit of live messages, 16 KiB. */
 const SENSORS_PER_MESSAGE = 200;
 
 export const CHANNELS = {
@@ -30,18 +30,18 @@ export const CHANNELS = {
   },
 } satisfies Record<string, Channel>;
 
-export const correctionItem = ({ id, revision, device, sensors, from, to, ...given }: Correction) => ({
+export const correctionItem = ({ id, revision, device, sensors, from, to, ...correction }: Correction) => ({
   id: uuidText(id),
   accepted_at: formatTime(Math.floor(revision / 1000)),
-  kind: given.kind,
+  kind: correction.kind,
   device_id: device,
   sensor_ids: sensors,
   from: formatTime(from),
   to: formatTime(to),
-  samples: given.samples,
-  by: given.by,
-  reason: given.reason,
-  undoes: given.undoes && uuidText(given.undoes),
+  samples: correction.samples,
+  by: correction.by,
+  reason: correction.reason,
+  undoes: correction.undoes && uuidText(correction.undoes),
 });
 
 /** A broker without access control lets any client publish. */

@@ -1,4 +1,4 @@
-/** Corrections: stored samples are replaced or removed, and every act is listed. */
+/** Corrections: stored samples are replaced or removed, and every correction is listed. */
 import { defineFeature } from '../../feature.ts';
 import { createConcurrencyLimit } from '../../http/index.ts';
 import { CHANNELS, createEvents, createFind, KIND } from './events.ts';

@@ -5,7 +5,7 @@ import { dayOf, HOUR_MS } from '../../../schema/rules.ts';
 import type { Core } from '../../feature.ts';
 import type { Hour, Range, Sensor } from '../../history/reading/hours.ts';
 import { LONGEST_MS, storedRange } from '../../history/reading/index.ts';
-import type { Act } from '../../ingest/correction-log.ts';
+import type { CorrectionRequest } from '../../ingest/correction-log.ts';
 import type { Change } from '../../ingest/corrections.ts';
 import { sensorOf } from '../../ingest/index.ts';
 import type { RevisedHour } from '../../ingest/revisions.ts';
@@ -16,7 +16,7 @@ type Selected = Awaited<ReturnType<typeof selectSensors>>;
 
 type Deps = Pick<Core, 'reading' | 'ingest' | 'corrections'>;
 
-interface Removal extends Act {
+interface Removal extends CorrectionRequest {
   range: Range;
   /** only counts */
   isDry: boolean;
@@ -56,10 +56,10 @@ async function removeOfDevice(
   deps: Deps,
   identity: Pick<Identity, 'id' | 'bytes'>,
   sensors: Selected,
-  { range, isDry, signal, ...act }: Removal,
+  { range, isDry, signal, ...request }: Removal,
 ) {
   const { corrections, ingest } = deps;
-  const done: { ids: string[]; samples: number } = { ids: [], samples: 0 };
+  const removed: { ids: string[]; samples: number } = { ids: [], samples: 0 };
   const device = await ingest.writing.registry.findNow(identity);
   if (!device) return { length: 0, samples: 0 };
   const entry = { kind: 'remove' as const, sensors: sensors.map(({ row }) => row.id), samples: 0, ...range };
@@ -69,28 +69,29 @@ async function removeOfDevice(
       const changes: Change[] = [];
       let samples = 0;
       for (const { key, row, newest } of sensors.slice(at, at + SENSORS_AT_ONCE)) {
-        const removed = await findRemoved(deps, key, storedRange(range, newest), signal);
+        const found = await findSamples(deps, key, storedRange(range, newest), signal);
         const sensor = sensorOf(device, row.id);
-        if (!sensor || removed.hours.length === 0) continue;
-        changes.push({ sensor, hours: removed.hours });
-        samples += removed.samples;
+        if (!sensor || found.hours.length === 0) continue;
+        changes.push({ sensor, hours: found.hours });
+        samples += found.samples;
       }
       if (changes.length === 0) continue;
-      if (!isDry) listed ??= await corrections.log.list(device, { ...entry, ...act }, { isRunning: true });
-      done.ids.push(...changes.map(({ sensor }) => sensor.id));
-      done.samples += samples;
+      if (!isDry)
+        listed ??= await corrections.log.list(device, { ...entry, ...request }, { isRunning: true });
+      removed.ids.push(...changes.map(({ sensor }) => sensor.id));
+      removed.samples += samples;
       if (!listed) continue;
       await corrections.write(device, listed.revision, changes);
       await corrections.log.prolong(listed);
     }
   } finally {
-    if (listed) await corrections.log.finish(device, { ...listed, sensors: done.ids, samples: done.samples });
+    if (listed)
+      await corrections.log.finish(device, { ...listed, sensors: removed.ids, samples: removed.samples });
   }
-  return { length: done.ids.length, samples: done.samples };
+  return { length: removed.ids.length, samples: removed.samples };
 }
 
-/** What a removal takes of one sensor. */
-interface Removed {
+interface FoundSamples {
   hours: RevisedHour[];
   samples: number;
 }
@@ -100,16 +101,16 @@ interface Removed {
  * span only where there is a sample, so a sample that is sent later to an empty hour is kept.
  * @throws the reason with which `signal` was aborted
  */
-async function findRemoved(
+async function findSamples(
   { reading }: Pick<Core, 'reading'>,
   sensor: Sensor,
   range: Range,
   signal: AbortSignal,
-): Promise<Removed> {
-  const removed: Removed = { hours: [], samples: 0 };
+): Promise<FoundSamples> {
+  const found: FoundSamples = { hours: [], samples: 0 };
   const add = (hour: number, span: Span, samples: number) => {
-    removed.hours.push({ hour, spans: [span], samples: NO_SAMPLES });
-    removed.samples += samples;
+    found.hours.push({ hour, spans: [span], samples: NO_SAMPLES });
+    found.samples += samples;
   };
   for await (const hours of reading.hours(sensor, range, 'asc', LONGEST_MS)) {
     const [counted, others] = partition(hours, range);
@@ -125,8 +126,8 @@ async function findRemoved(
       }
     });
   }
-  removed.hours.sort((a, b) => a.hour - b.hour);
-  return removed;
+  found.hours.sort((a, b) => a.hour - b.hour);
+  return found;
 }
 
 const NO_SAMPLES = { times: [], values: [] };

@@ -6,7 +6,6 @@ import type { Core } from '../../feature.ts';
 import type { Operation } from '../../http/contract/operation.ts';
 import {
   abortOnClose,
-  actOf,
   audit,
   badParameter,
   SCHEMAS as CORE_SCHEMAS,
@@ -20,6 +19,7 @@ import {
   REFUSAL_CODES,
   readQuery,
   replaceSubmission,
+  toCorrectionRequest,
 } from '../../http/index.ts';
 import type { ConcurrencyLimit } from '../../http/long-requests.ts';
 import type { Route } from '../../http/route.ts';
@@ -113,7 +113,7 @@ export const deleteMeasurements =
       try {
         const selected = await selectSensors(deps, selection, { limit: MAX_SENSORS, to: range.to, signal });
         const isDry = dryRun === 'true';
-        const removal = { range, ...actOf(res, why), isDry, signal };
+        const removal = { range, ...toCorrectionRequest(res, why), isDry, signal };
         const { samples, sensors, devices } = await removeSamples(deps, selected, removal);
         if (!isDry) {
           const target = [device, sensor, site, type].filter((text) => text !== undefined).join('/');
@@ -137,7 +137,7 @@ export const postUndo =
     if (!correction) throw new MillraceError('not_found', 'There is no such correction, or it has expired.');
     const release = deps.removals.acquire();
     try {
-      const undone = await undoCorrection(deps, correction, actOf(res, why));
+      const undone = await undoCorrection(deps, correction, toCorrectionRequest(res, why));
       deps.context.metrics.corrected.inc({ kind: 'undo' }, undone.samples);
       audit(deps.context.logger, res, 'a correction was undone', text);
       res.json(correctionItem(undone));

@@ -3,12 +3,12 @@ import { MillraceError } from '../../../common/errors.ts';
 import { uuidBytes } from '../../../schema/ids.ts';
 import { DAY_MS, dayOf, PURGE_DAYS, UNDO_DAYS } from '../../../schema/rules.ts';
 import type { Core } from '../../feature.ts';
-import type { Act } from '../../ingest/correction-log.ts';
+import type { CorrectionRequest } from '../../ingest/correction-log.ts';
 import type { Change } from '../../ingest/corrections.ts';
 import type { RevisedHour } from '../../ingest/revisions.ts';
 import type { Correction } from '../../store/corrections.ts';
 
-/** Of one write. */
+/** Sensors in one write. */
 const SENSORS_AT_ONCE = 8;
 
 /** Each day of a sensor is one request. */
@@ -23,7 +23,7 @@ const DAYS_AT_ONCE = 16;
 export async function undoCorrection(
   { store, ingest, corrections }: Pick<Core, 'store' | 'ingest' | 'corrections'>,
   correction: Correction,
-  act: Act,
+  request: CorrectionRequest,
 ): Promise<Correction> {
   const now = await corrections.log.now();
   if (correction.runningUntil > now)
@@ -34,7 +34,7 @@ export async function undoCorrection(
   const device = await ingest.writing.registry.findNow({ id: correction.device, bytes });
   if (!device) throw new MillraceError('too_late', 'The device of this correction is not registered.');
   const { sensors, from, to, samples, id: undoes, revision } = correction;
-  const entry = { kind: 'undo' as const, sensors, from, to, samples, undoes, ...act };
+  const entry = { kind: 'undo' as const, sensors, from, to, samples, undoes, ...request };
   const undo = await corrections.log.list(device, entry, { after: revision, isRunning: true });
   for (let at = 0; at < sensors.length; at += SENSORS_AT_ONCE) {
     const changes: Change[] = [];

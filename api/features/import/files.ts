@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import { MillraceError } from '../../../common/errors.ts';
-import type { Act } from '../../ingest/correction-log.ts';
+import type { CorrectionRequest } from '../../ingest/correction-log.ts';
 import type { Corrections } from '../../ingest/corrections.ts';
 import type { Ingest } from '../../ingest/index.ts';
 import type { Store } from '../../store/index.ts';
@@ -54,7 +54,7 @@ interface RunOptions {
   /** nothing is stored */
   dryRun: boolean;
   /** The samples replace stored ones. null: they do not. */
-  replacing?: Act | null;
+  replacing?: CorrectionRequest | null;
   onRefused: (line: RefusedLine) => void;
   onProgress: (progress: Progress) => void;
   /** aborts after the commit that is in progress */

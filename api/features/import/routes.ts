@@ -7,7 +7,6 @@ import type { Core } from '../../feature.ts';
 import type { Operation } from '../../http/contract/operation.ts';
 import {
   abortOnClose,
-  actOf,
   bodyOf,
   closeUnread,
   codingOf,
@@ -17,6 +16,7 @@ import {
   parseDevice,
   readQuery,
   requireScope,
+  toCorrectionRequest,
 } from '../../http/index.ts';
 import type { ConcurrencyLimit } from '../../http/long-requests.ts';
 import type { Route } from '../../http/route.ts';
@@ -90,7 +90,7 @@ export const postImport =
           device,
           skip,
           dryRun: dryRun === 'true',
-          replacing: replace === 'true' ? actOf(res, 'import') : null,
+          replacing: replace === 'true' ? toCorrectionRequest(res, 'import') : null,
           signal,
           onRefused(line) {
             if (refused.length < MAX_LISTED) refused.push(line);

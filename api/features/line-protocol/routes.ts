@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { MillraceError, refusalText } from '../../../common/errors.ts';
 import type { Core } from '../../feature.ts';
 import type { Operation } from '../../http/contract/operation.ts';
-import { actOf, bodyOf, json, readQuery, requireScope } from '../../http/index.ts';
+import { bodyOf, json, readQuery, requireScope, toCorrectionRequest } from '../../http/index.ts';
 import type { Route } from '../../http/route.ts';
 import type { LineDecoder, Precision } from './decoder.ts';
 import { SCHEMAS } from './schemas.ts';
@@ -82,7 +82,7 @@ const writeLines =
       deps,
       submission,
       ({ payload, receivedAt, contentType }) => decoder.decode(payload, precision, receivedAt, contentType),
-      replaces === 'true' ? actOf(res, 'line protocol') : null,
+      replaces === 'true' ? toCorrectionRequest(res, 'line protocol') : null,
     );
     countLines(result);
     if (result.refused.length > 0) throw linesRefused(result);

@@ -2,7 +2,7 @@ import { forEachConcurrently } from '../../../common/concurrency.ts';
 import type { Refusal } from '../../../common/errors.ts';
 import type { Identity } from '../../../schema/ids.ts';
 import type { Core } from '../../feature.ts';
-import type { Act } from '../../ingest/correction-log.ts';
+import type { CorrectionRequest } from '../../ingest/correction-log.ts';
 import type { Submitted } from '../../ingest/handlers/index.ts';
 import type { Submissions } from '../../ingest/submission.ts';
 import { sumOf } from '../../observability/index.ts';
@@ -28,7 +28,7 @@ export const storeLines = (
   core: StoringCore,
   submission: Parameters<Submissions['admit']>[0],
   decode: (message: Submitted) => DecodedLines,
-  replacing: Act | null = null,
+  replacing: CorrectionRequest | null = null,
 ): Promise<LineResult> =>
   core.ingest.submissions.admit(submission, (message) => settle(core, message, decode, replacing));
 
@@ -36,7 +36,7 @@ async function settle(
   { ingest, corrections, context: { metrics } }: StoringCore,
   message: Submitted,
   decode: (message: Submitted) => DecodedLines,
-  replacing: Act | null,
+  replacing: CorrectionRequest | null,
 ): Promise<LineResult> {
   const began = performance.now();
   const decoded = decode(message);

@@ -29,9 +29,9 @@ export type DeviceHour = { device: DeviceBytes; sensor?: SensorBytes; hour: numb
 export interface PackingObserver {
   onPacked: (samples: number) => void;
   /** this process cannot read some rows */
-  onUnreadable: (of: DeviceHour, rows: number) => void;
+  onUnreadable: (key: DeviceHour, rows: number) => void;
   /** an hour cannot be packed, even by a repetition */
-  onRefused: (of: SensorHour, error: unknown) => void;
+  onRefused: (key: SensorHour, error: unknown) => void;
 }
 
 /**
@@ -47,57 +47,57 @@ export function createSensorPacker({
   steps: Steps;
   observer: PackingObserver;
 }) {
-  async function writeSamples(of: SensorHour, whole: Series, known: Series[]) {
+  async function writeSamples(key: SensorHour, whole: Series, known: Series[]) {
     // If history already has an equal row, nothing is written. The row is safe, because later quorum reads also return a row that one
     // quorum read has returned.
     if (whole.times.length === 0 || known.some((row) => isSame(row, whole))) return;
-    for (const samples of historyRows(of.hour, whole)) {
-      await steps.run(() => store.writeSamples(of, [{ hour: of.hour, samples }]));
+    for (const samples of historyRows(key.hour, whole)) {
+      await steps.run(() => store.writeSamples(key, [{ hour: key.hour, samples }]));
     }
   }
 
   /** Writes `blobs`, and then deletes the other rows of `replaced`. */
-  async function replaceRows(of: SensorHour, replaced: Known[], blobs: Buffer[], readFrom: number) {
+  async function replaceRows(key: SensorHour, replaced: ReadableSeries[], blobs: Buffer[], readFrom: number) {
     const known = new Set(replaced.map(({ digest }) => digest.toString('hex')));
     for (const samples of blobs)
       if (!known.delete(digestOf(samples).toString('hex')))
-        await steps.run(() => store.writeSamples(of, [{ hour: of.hour, samples }]));
+        await steps.run(() => store.writeSamples(key, [{ hour: key.hour, samples }]));
     const deleted = [...known].map((digest) => Buffer.from(digest, 'hex'));
     for (let from = 0; from < deleted.length; from += MAX_STATEMENTS_PER_BATCH) {
       const some = deleted.slice(from, from + MAX_STATEMENTS_PER_BATCH);
-      await steps.run(() => store.deleteSamples(of, of.hour, some, readFrom));
+      await steps.run(() => store.deleteSamples(key, key.hour, some, readFrom));
     }
   }
 
   /** The samples of plain rows without the hidden ones are written before. @returns corrections in rows that stay */
-  async function deleteHidden(of: SensorHour, known: Known[], deletable: Known[], readFrom: number) {
+  async function deleteHidden(key: SensorHour, known: ReadableSeries[], deletable: ReadableSeries[], readFrom: number) {
     const joined = joinCorrections(deletable);
-    const blobs = joined ? revisionRows(of.hour, joined.revision, joined) : [];
+    const blobs = joined ? revisionRows(key.hour, joined.revision, joined) : [];
     const hidden = known.filter((row) => !isRevised(row) && withoutHidden(row, deletable) !== row);
     // A bundle may also have corrections that stay.
     const digests = new Set(deletable.map(({ digest }) => digest.toString('hex')));
     const others = known.filter((row) => digests.has(row.digest.toString('hex')) && !deletable.includes(row));
-    blobs.push(...bundles(others.map((row) => blobOf(of.hour, row))));
-    await replaceRows(of, [...hidden, ...deletable], blobs, readFrom);
+    blobs.push(...bundles(others.map((row) => blobOf(key.hour, row))));
+    await replaceRows(key, [...hidden, ...deletable], blobs, readFrom);
     return known.filter((row) => isRevised(row) && !digests.has(row.digest.toString('hex')));
   }
 
   /** A device may correct a value each second. */
-  async function bundle(of: SensorHour, corrections: Known[], readFrom: number) {
-    const small = corrections.map((row) => ({ row, blob: blobOf(of.hour, row) })).filter(isSmall);
+  async function bundle(key: SensorHour, corrections: ReadableSeries[], readFrom: number) {
+    const small = corrections.map((row) => ({ row, blob: blobOf(key.hour, row) })).filter(isSmall);
     if (new Set(small.map(({ row }) => row.digest.toString('hex'))).size <= MAX_CORRECTION_ROWS) return;
     const rows = small.map(({ row }) => row);
-    await replaceRows(of, rows, bundles(small.map(({ blob }) => blob)), readFrom);
+    await replaceRows(key, rows, bundles(small.map(({ blob }) => blob)), readFrom);
   }
 
-  async function packWhole(of: SensorHour, batches: Series, readFrom: number, unreadableBatches: number) {
-    const history = await steps.run(() => store.historyHour(of, of.hour));
+  async function packWhole(key: SensorHour, batches: Series, readFrom: number, unreadableBatches: number) {
+    const history = await steps.run(() => store.historyHour(key, key.hour));
     const known = history.filter(isReadable);
     const unreadable = unreadableBatches + history.length - known.length;
-    if (history.length > known.length) observer.onUnreadable(of, history.length - known.length);
+    if (history.length > known.length) observer.onUnreadable(key, history.length - known.length);
     if (unreadable > 0) {
       // The hour is marked as late. So readers do not trust the statistics, and the second pass packs the hour again.
-      await steps.run(() => store.writeLate(of, [of.hour], readFrom));
+      await steps.run(() => store.writeLate(key, [key.hour], readFrom));
     }
     const plain = known.filter((row) => !isRevised(row));
     const corrections = known.filter(isRevised);
@@ -106,17 +106,17 @@ export function createSensorPacker({
     const merged = mergeSeries([sortMerge(batches.times, batches.values), ...plain]);
     const uncorrected = deletable.length === 0 ? merged : withoutHidden(merged, deletable);
     if (uncorrected.times.length === 0 && corrections.length === 0) return false;
-    await writeSamples(of, uncorrected, plain);
-    const rest = deletable.length > 0 ? await deleteHidden(of, known, deletable, readFrom) : corrections;
-    if (unreadable === 0) await bundle(of, rest, readFrom);
+    await writeSamples(key, uncorrected, plain);
+    const rest = deletable.length > 0 ? await deleteHidden(key, known, deletable, readFrom) : corrections;
+    if (unreadable === 0) await bundle(key, rest, readFrom);
     // No statistics are written if batches are unreadable. With statistics, readers would take history for complete.
     // Without statistics, processes that can decode the batches read them as well.
     if (unreadableBatches > 0) return false;
     // Corrections stay rows of their own, because an old message that is repeated must not undo them.
     const whole = corrections.length === 0 ? uncorrected : mergeSeries([uncorrected, ...corrections]);
     const statistics = hourStatisticsOf(whole.values);
-    const times = { firstAt: whole.times[0] ?? of.hour, lastAt: whole.times.at(-1) ?? of.hour };
-    await steps.run(() => store.writeStatistics(of, of.hour, { ...statistics, ...times }, readFrom));
+    const times = { firstAt: whole.times[0] ?? key.hour, lastAt: whole.times.at(-1) ?? key.hour };
+    await steps.run(() => store.writeStatistics(key, key.hour, { ...statistics, ...times }, readFrom));
     observer.onPacked(whole.times.length);
     return true;
   }
@@ -131,12 +131,12 @@ export function createSensorPacker({
      * @returns settles when all readable samples are committed; true: their statistics were written
      * @throws `unavailable` when packing ends; `rejected`; any defect of the program
      */
-    async pack(of: SensorHour, batches: Series, readFrom: number, unreadable: number): Promise<boolean> {
+    async pack(key: SensorHour, batches: Series, readFrom: number, unreadable: number): Promise<boolean> {
       try {
-        return await packWhole(of, batches, readFrom, unreadable);
+        return await packWhole(key, batches, readFrom, unreadable);
       } catch (error) {
         const ends = error instanceof MillraceError && error.code === 'unavailable';
-        if (!ends) observer.onRefused(of, error);
+        if (!ends) observer.onRefused(key, error);
         throw error;
       }
     },
@@ -145,14 +145,14 @@ export function createSensorPacker({
 
 export type SensorPacker = ReturnType<typeof createSensorPacker>;
 
-type Known = NonNullable<StoredSeries>;
+type ReadableSeries = NonNullable<StoredSeries>;
 
-const isReadable = (series: StoredSeries): series is Known => series !== null;
+const isReadable = (series: StoredSeries): series is ReadableSeries => series !== null;
 
 /** Corrections whose hidden samples may be deleted. None, as long as an undo of this hour can be undone. */
-function deletableCorrections(corrections: Known[], readFrom: number): Known[] {
+function deletableCorrections(corrections: ReadableSeries[], readFrom: number): ReadableSeries[] {
   const before = (readFrom - PURGE_DAYS * DAY_MS) * 1000;
-  const canStillBeUndone = ({ revision }: Known) => Number(revision?.at) >= before;
+  const canStillBeUndone = ({ revision }: ReadableSeries) => Number(revision?.at) >= before;
   if (corrections.some((row) => row.revision?.undoes !== undefined && canStillBeUndone(row))) return [];
   return corrections.filter((row) => !canStillBeUndone(row));
 }
@@ -164,7 +164,7 @@ const MAX_CORRECTION_ROWS = 16;
 const MAX_BUNDLED = 4096;
 const MAX_BUNDLE = 64 * 1024;
 
-function blobOf(hour: number, { revision, ...series }: Known): Buffer {
+function blobOf(hour: number, { revision, ...series }: ReadableSeries): Buffer {
   if (revision?.undoes !== undefined) return packUndo(revision.at, revision.undoes);
   return revisionRows(hour, revision ?? { at: 0, spans: [] }, series)[0] as Buffer;
 }

@@ -26,7 +26,7 @@ type FleetDeps = RouteCore & {
   streamedUntil: () => Promise<Array<number | null>>;
 };
 
-export function getFleet({ store, context: { clock } }: RouteCore): RequestHandler {
+function getFleet({ store, context: { clock } }: RouteCore): RequestHandler {
   const fleet = createFleetCount({ tally: store.fleet.tally, groups: store.groups, clock });
   return async (req, res) => {
     readQuery(req, {});

@@ -15,7 +15,7 @@ import * as measurements from './measurements.ts';
 import * as service from './service.ts';
 import * as session from './session.ts';
 
-/** What the routes of the core need in addition to `RouteCore`. */
+/** The further parts that routes of the core need. */
 export interface CoreParts {
   retire: Retirement['retire'];
   stats: Pick<InstallationStats, 'recent'>;

@@ -4,7 +4,7 @@ import { formatTime } from '../../../common/times.ts';
 import { requireScope } from '../../access/http/index.ts';
 import { storedRange } from '../../history/reading/index.ts';
 import { resultOf } from '../../ingest/index.ts';
-import { actOf, audit } from '../audit.ts';
+import { audit, toCorrectionRequest } from '../audit.ts';
 import { bodyOf } from '../body.ts';
 import { json, type Operation, PAGED, REFUSAL_CODES } from '../contract/operation.ts';
 import { PAYLOADS } from '../contract/payloads.ts';
@@ -174,7 +174,7 @@ export async function replaceSubmission(
   const submission = { contentType: req.headers['content-type'], ...body };
   const batch = await ingest.submissions.admit(submission, async ({ payload, contentType, receivedAt }) => {
     const decoded = ingest.decoder.decode(payload, contentType, receivedAt);
-    await corrections.replaceBatch(device, decoded, actOf(res, reason));
+    await corrections.replaceBatch(device, decoded, toCorrectionRequest(res, reason));
     return decoded;
   });
   if (batch.counts.samples > 0) audit(logger, res, 'samples were replaced', name);

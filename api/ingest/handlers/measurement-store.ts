@@ -76,7 +76,7 @@ export class MeasurementStore {
     this.#processStats = processStats;
   }
 
-  /** Of one feature, which may change it at any time. Without an observer (null), a message costs no additional time. */
+  /** One feature sets it, at any time. Without an observer (null), a message costs no additional time. */
   setSampleObserver(observer: SampleObserver | null) {
     this.#observer = observer;
   }

@@ -36,7 +36,7 @@ export class ReplacingMessages {
     return batch;
   }
 
-  /** Has the revision of the first receipt, so later corrections stay. */
+  /** Keeps the revision of the first receipt, so later corrections stay. */
   async storeAgain(
     { payload, contentType, receivedAt, now, isRefused }: Kept,
     identity: Identity,

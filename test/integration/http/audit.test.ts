@@ -111,8 +111,8 @@ test('Audit log: administrator changes something: one line has action, target, c
   expect((await ask('POST', `/corrections/${undone}/undo`)).status).toBe(200);
 
   const by = { audit: true, by: 'token', address: '192.0.2.1', level: 30 };
-  const acts = logged(({ audit }) => audit);
-  expect(acts).toEqual([
+  const actions = logged(({ audit }) => audit);
+  expect(actions).toEqual([
     expect.objectContaining({
       ...by,
       msg: 'a credential was issued',
@@ -160,13 +160,13 @@ test('Audit log: administrator changes something: one line has action, target, c
   const changing = ROUTES.filter(
     ({ method, operation }) => ['admin', 'correct'].includes(operation.scope) && method !== 'get',
   );
-  expect(acts).toHaveLength(changing.length);
+  expect(actions).toHaveLength(changing.length);
   for (const hidden of [ADMIN, secret, JSON.parse(rotated.text).secret]) {
     expect(lines.join('')).not.toContain(hidden);
   }
 });
 
-test('Audit: an act is refused: no audit line is written', async () => {
+test('Audit: an action is refused: no audit line is written', async () => {
   const before = logged(({ audit }) => audit).length;
   expect((await ask('DELETE', '/credentials/nobody')).status).toBe(404);
   expect((await ask('DELETE', '/devices/nobody')).status).toBe(404);

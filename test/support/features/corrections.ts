@@ -10,7 +10,7 @@ type Sample = { sensor_id: string; ts: number; value: number };
 
 const DAY_MS = 86_400_000;
 const ENDLESS = new AbortController().signal;
-const act = { by: 'test', reason: null };
+const request = { by: 'test', reason: null };
 
 /** The corrections of a process, on a pipeline with a database in memory. */
 export function correctionsOf(pipeline: MemoryPipeline, clock: () => number = Date.now) {
@@ -20,7 +20,7 @@ export function correctionsOf(pipeline: MemoryPipeline, clock: () => number = Da
 
   function undoOf(correction: Correction | undefined) {
     if (!correction) throw new Error('there is no correction');
-    return undoCorrection(deps, correction, act);
+    return undoCorrection(deps, correction, request);
   }
 
   return {
@@ -30,7 +30,7 @@ export function correctionsOf(pipeline: MemoryPipeline, clock: () => number = Da
     async replace(device: string, samples: Sample[]) {
       const payload = Buffer.from(JSON.stringify(samples));
       const batch = ingest.decoder.decode(payload, 'application/json', clock());
-      await corrections.replaceBatch(identifyDevice(device) as Identity, batch, act);
+      await corrections.replaceBatch(identifyDevice(device) as Identity, batch, request);
       return batch;
     },
 
@@ -68,7 +68,7 @@ export function correctionsOf(pipeline: MemoryPipeline, clock: () => number = Da
         type: undefined,
       };
       const selected = await selectSensors(deps, selection, { limit: 100, to, signal });
-      return removeSamples(deps, selected, { range: { from, to }, ...act, isDry, signal });
+      return removeSamples(deps, selected, { range: { from, to }, ...request, isDry, signal });
     },
   };
 }

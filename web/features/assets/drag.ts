@@ -4,7 +4,7 @@ import type { Asset, AssetMember } from './api.ts';
 import { canHold } from './move-dialogs.tsx';
 import type { Target } from './target-field.tsx';
 
-export type Dragged = { kind: 'asset'; asset: Asset } | { kind: 'member'; member: AssetMember };
+type Dragged = { kind: 'asset'; asset: Asset } | { kind: 'member'; member: AssetMember };
 
 interface Drag {
   /** null: nothing is dragged */

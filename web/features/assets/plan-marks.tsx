@@ -53,7 +53,7 @@ export function PlacedSensor({ mark, conditions }: { mark: Mark; conditions: Con
   );
 }
 
-const WAYS: Record<string, [dx: number, dy: number]> = {
+const DIRECTIONS: Record<string, [dx: number, dy: number]> = {
   ArrowLeft: [-1, 0],
   ArrowRight: [1, 0],
   ArrowUp: [0, -1],
@@ -86,11 +86,11 @@ export function EditedMark({ mark, move, remove }: Pick<Editing, 'move' | 'remov
 
   function onKeyDown(event: KeyboardEvent) {
     if (event.key === 'Delete') return remove(mark);
-    const way = WAYS[event.key];
-    if (!way) return;
+    const direction = DIRECTIONS[event.key];
+    if (!direction) return;
     event.preventDefault();
     const step = event.shiftKey ? KEY_STEPS.large : KEY_STEPS.small;
-    move(mark, { x: x + way[0] * step, y: y + way[1] * step });
+    move(mark, { x: x + direction[0] * step, y: y + direction[1] * step });
   }
 
   const percent = (part: number) => `${Math.round(part * 100)} %`;

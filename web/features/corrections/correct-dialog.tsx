@@ -7,11 +7,11 @@ import { useKept, useQuery, useServices } from '../../state/hooks.ts';
 import { Field, FormDialog } from '../shared/form.tsx';
 import type { Correction } from './api.ts';
 import { readCorrections, removeSamples, replaceSamples } from './api.ts';
-import { useRange, useReason, useSensorChoice, useTime, Wrong } from './fields.tsx';
+import { FieldError, useRange, useReason, useSensorChoice, useTime } from './fields.tsx';
 import { createJobs } from './job.ts';
 import type { DialogProps } from './remove-dialog.tsx';
 import type { Calibration } from './rules.ts';
-import { calibrate, chunksOf, inEffect, MOST_CALIBRATED, SAMPLES_AT_ONCE } from './rules.ts';
+import { calibrate, chunksOf, inEffect, MAX_CALIBRATED, SAMPLES_PER_REQUEST } from './rules.ts';
 
 type Kind = 'replace' | Calibration['kind'];
 
@@ -23,7 +23,7 @@ const KINDS: [Kind, string][] = [
 
 const LABELS = { replace: 'New value', add: 'Add', multiply: 'Multiply by' };
 
-/** What a calibration would change. */
+/** The values that a calibration would change. */
 interface Counted {
   key: string;
   samples: number;
@@ -47,7 +47,7 @@ export function CorrectDialog({ device, sensor, range: shown, onDone, onClose }:
   const selection = { device: device.id, sensor: choice.id };
   const key = JSON.stringify([selection, range]);
   const found = counted?.key === key && kind !== 'replace' ? counted : null;
-  const isMuch = found !== null && found.samples > MOST_CALIBRATED;
+  const isMuch = found !== null && found.samples > MAX_CALIBRATED;
   const unit = kind === 'multiply' ? '' : formatUnit(choice.unit);
   const isPossible =
     kind === 'replace' ? time.ts !== null : range !== null && found?.samples !== 0 && !isMuch;
@@ -105,9 +105,9 @@ export function CorrectDialog({ device, sensor, range: shown, onDone, onClose }:
         )}
       </div>
       {isMuch && (
-        <Wrong>
-          One correction computes at most {formatCounted(MOST_CALIBRATED, 'value')}. Choose a shorter range.
-        </Wrong>
+        <FieldError>
+          One correction computes at most {formatCounted(MAX_CALIBRATED, 'value')}. Choose a shorter range.
+        </FieldError>
       )}
     </FormDialog>
   );
@@ -239,7 +239,7 @@ async function calibrationOf(
       detail: `${formatCounted(bad, 'value')} would be no number. Nothing was changed.`,
       status: 400,
     });
-  return chunksOf(samples, SAMPLES_AT_ONCE).map((chunk) => replacementOf(client, ids, chunk));
+  return chunksOf(samples, SAMPLES_PER_REQUEST).map((chunk) => replacementOf(client, ids, chunk));
 }
 
 function replacementOf(

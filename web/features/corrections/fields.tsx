@@ -41,13 +41,13 @@ export function useTime(label: string, start: number, { isExact = false } = {}) 
           onValue={(chosen) => setOffset(Number(chosen))}
         />
       )}
-      {typed !== '' && ts === null && <Wrong>The clock skips this time. Choose another.</Wrong>}
+      {typed !== '' && ts === null && <FieldError>The clock skips this time. Choose another.</FieldError>}
     </div>
   );
   return { ts, set, field };
 }
 
-export const Wrong = ({ children }: { children: ComponentChildren }) => (
+export const FieldError = ({ children }: { children: ComponentChildren }) => (
   <p class="correction-wrong" role="alert">
     {children}
   </p>
@@ -62,7 +62,7 @@ export function useRange(start: { from: number; to: number }) {
     <>
       {from.field}
       {to.field}
-      {from.ts !== null && to.ts !== null && !isOrdered && <Wrong>From has to be before to.</Wrong>}
+      {from.ts !== null && to.ts !== null && !isOrdered && <FieldError>From has to be before to.</FieldError>}
     </>
   );
   return { range: isOrdered ? { from: Number(from.ts), to: Number(to.ts) } : null, fields };

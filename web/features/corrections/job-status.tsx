@@ -36,7 +36,7 @@ const Action = ({ label, onPress }: { label: string; onPress: () => void }) => (
   </button>
 );
 
-/** Of one part, no progress is known. */
+/** A job of one part has no known progress. */
 const Progress = ({ parts, done }: JobState) => (
   <progress
     aria-label="Progress"

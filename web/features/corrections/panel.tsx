@@ -16,7 +16,7 @@ import { CORRECTION_EVENT } from './event.ts';
 import { createJobs } from './job.ts';
 import { JobStatus } from './job-status.tsx';
 import { RemoveDialog } from './remove-dialog.tsx';
-import { actText, inEffect, joinParts, rangeText } from './rules.ts';
+import { correctionText, inEffect, joinParts, rangeText } from './rules.ts';
 import { CorrectionTable, useDevices } from './table.tsx';
 import '../shared/tables.css';
 import './corrections.css';
@@ -53,7 +53,7 @@ function marksOf(all: Correction[], sensor: string | null, zone: Zone) {
   return joinParts(shown, effective).map((correction) => {
     const range = { from: Date.parse(correction.from), to: Date.parse(correction.to) };
     const reason = correction.reason ? `: ${correction.reason}` : '';
-    const text = `${actText(correction)}, ${rangeText(range, zone)}${reason}`;
+    const text = `${correctionText(correction)}, ${rangeText(range, zone)}${reason}`;
     return { kind: 'correction' as const, ...range, text, label: text };
   });
 }

@@ -28,7 +28,7 @@ export function inEffect(corrections: Pick<Correction, 'id' | 'undoes'>[]): Set<
 }
 
 /** A correction, or several that were sent as parts of one; `parts`: newest first */
-export type Joined = Correction & { parts: [Correction, ...Correction[]] };
+export type JoinedCorrection = Correction & { parts: [Correction, ...Correction[]] };
 
 /** Maximum time in ms between two parts. */
 const PART_MS = 600_000;
@@ -39,9 +39,9 @@ const PART_MS = 600_000;
  * @param corrections newest first
  * @param effective ids of the corrections that are in effect
  */
-export function joinParts(corrections: Correction[], effective: ReadonlySet<string>): Joined[] {
-  const joined: Joined[] = [];
-  const actOf = ({ id, kind, device_id, sensor_ids, by, reason }: Correction) =>
+export function joinParts(corrections: Correction[], effective: ReadonlySet<string>): JoinedCorrection[] {
+  const joined: JoinedCorrection[] = [];
+  const requestOf = ({ id, kind, device_id, sensor_ids, by, reason }: Correction) =>
     JSON.stringify([kind, device_id, sensor_ids, by, reason, effective.has(id)]);
   for (const correction of corrections) {
     const later = joined.at(-1);
@@ -53,7 +53,7 @@ export function joinParts(corrections: Correction[], effective: ReadonlySet<stri
       next &&
       gap >= 0 &&
       gap < to - from &&
-      actOf(correction) === actOf(next) &&
+      requestOf(correction) === requestOf(next) &&
       Date.parse(next.accepted_at) - Date.parse(correction.accepted_at) < PART_MS;
     if (isPart) {
       later.parts.push(correction);
@@ -65,13 +65,13 @@ export function joinParts(corrections: Correction[], effective: ReadonlySet<stri
 }
 
 /** A removal counts its samples at its end. */
-export const isUnfinished = ({ kind, samples }: Pick<Correction, 'kind' | 'samples'>): boolean =>
+const isUnfinished = ({ kind, samples }: Pick<Correction, 'kind' | 'samples'>): boolean =>
   kind === 'remove' && samples === 0;
 
 const VERBS = { replace: 'Replaced', remove: 'Removed', undo: 'Undid a correction of' };
 
 /** @returns `Removed 3,600 samples` */
-export const actText = (correction: Pick<Correction, 'kind' | 'samples'>): string =>
+export const correctionText = (correction: Pick<Correction, 'kind' | 'samples'>): string =>
   isUnfinished(correction)
     ? 'Removal that has not ended'
     : `${VERBS[correction.kind]} ${formatCounted(correction.samples, 'sample')}`;
@@ -94,9 +94,9 @@ export function calibrate(value: number, { kind, by }: Calibration): number {
 }
 
 /** Maximum number of samples in one request, which then fits into the default of `MAX_MESSAGE_BYTES`. */
-export const SAMPLES_AT_ONCE = 8_000;
+export const SAMPLES_PER_REQUEST = 8_000;
 /** Maximum number of samples that one calibration reads. */
-export const MOST_CALIBRATED = 1_000_000;
+export const MAX_CALIBRATED = 1_000_000;
 /** Approximate number of samples that one request removes. Each is a correction of its own. */
 const REMOVED_AT_ONCE = 2_000_000;
 

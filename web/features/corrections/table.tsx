@@ -15,8 +15,8 @@ import type { Correction } from './api.ts';
 import { readCorrections, undoCorrection } from './api.ts';
 import { useReason } from './fields.tsx';
 import { createJobs } from './job.ts';
-import type { Joined } from './rules.ts';
-import { actText, inEffect, rangeText, UNDO_DAYS, undoEnd } from './rules.ts';
+import type { JoinedCorrection } from './rules.ts';
+import { correctionText, inEffect, rangeText, UNDO_DAYS, undoEnd } from './rules.ts';
 
 /** Devices by id. null: it is not registered any more. */
 export type Devices = ReadonlyMap<string, DeviceInfo | null>;
@@ -45,7 +45,7 @@ export function CorrectionTable({
   devices,
   onUndone,
 }: {
-  rows: Joined[] | null;
+  rows: JoinedCorrection[] | null;
   /** ids of the corrections that are in effect */
   effective: ReadonlySet<string>;
   /** null: all rows are of one sensor, which the page names */
@@ -54,7 +54,7 @@ export function CorrectionTable({
 }) {
   const { preferences } = useServices();
   const { zone } = preferences.choice.value;
-  const [asked, setAsked] = useState<Joined | null>(null);
+  const [asked, setAsked] = useState<JoinedCorrection | null>(null);
   return (
     <>
       <Table
@@ -79,7 +79,7 @@ export function CorrectionTable({
             isName: true,
             cell: (correction) => (
               <>
-                {actText(correction)}
+                {correctionText(correction)}
                 {devices && <Sensors correction={correction} devices={devices} />}
               </>
             ),
@@ -115,7 +115,7 @@ export function CorrectionTable({
       {asked && (
         <UndoDialog
           correction={asked}
-          onDone={() => onUndone(`${actText(asked)}: undone.`)}
+          onDone={() => onUndone(`${correctionText(asked)}: undone.`)}
           onClose={() => setAsked(null)}
         />
       )}
@@ -204,7 +204,7 @@ function Undo({
         title={may ? undefined : scopeText('Undo', 'correct')}
         onClick={onAsk}
       >
-        Undo…<span class="visually-hidden"> {actText(correction)}</span>
+        Undo…<span class="visually-hidden"> {correctionText(correction)}</span>
       </button>
       <span class="quiet small">until {formatDateClock(until, zone)}</span>
     </span>
@@ -236,7 +236,7 @@ function UndoDialog({
   onDone,
   onClose,
 }: {
-  correction: Joined;
+  correction: JoinedCorrection;
   onDone: () => void;
   onClose: () => void;
 }) {
@@ -259,7 +259,7 @@ function UndoDialog({
         if (!(await isUndone(client, part, signal))) await undoCorrection(client, part.id, reason, signal);
         return part.samples;
       };
-      const title = `Undo: ${actText(correction)}`;
+      const title = `Undo: ${correctionText(correction)}`;
       jobs.start({ title, past: 'undone', prepare: async () => parts.toReversed().map(send) });
       return onClose();
     }
@@ -283,8 +283,8 @@ function UndoDialog({
       onClose={onClose}
     >
       <p>
-        {actText(correction)}, {rangeText(range, zone)} {formatZone(zone, range.from)}. All readers then see
-        what they would see without it. Later corrections stay. You can undo this undo, too.
+        {correctionText(correction)}, {rangeText(range, zone)} {formatZone(zone, range.from)}. All readers
+        then see what they would see without it. Later corrections stay. You can undo this undo, too.
       </p>
       {field}
     </FormDialog>

@@ -23,7 +23,7 @@ export interface Pipeline {
   } | null;
   packed_until: string;
   stream_out: {
-    /** Whether the other system took the last request of every process. */
+    /** The other system took the last request of every process. */
     ok: boolean;
     /** Age of the block that waits longest to be sent. */
     lag_ms: number;

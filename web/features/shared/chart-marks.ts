@@ -4,7 +4,7 @@ import type { Plugin } from 'uplot';
 import './chart-marks.css';
 
 /** An instant or a range of a chart, in epoch ms. */
-export interface ChartMark {
+interface ChartMark {
   kind: 'annotation' | 'correction';
   from: number;
   to: number;

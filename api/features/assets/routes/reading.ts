@@ -93,8 +93,9 @@ const sendMembers =
         ({ time: instant, after, limit }) => order.page(id, instant, after, limit),
         keyOfMember,
       );
-      const spots: Map<string, { path: string; levels: string[] }> = new Map();
-      for (const { asset } of items) if (!spots.has(asset)) spots.set(asset, spotOf(tree, asset, time));
+      const paths: Map<string, ReturnType<typeof pathAndLevels>> = new Map();
+      for (const { asset } of items)
+        if (!paths.has(asset)) paths.set(asset, pathAndLevels(tree, asset, time));
       res.json({
         items: items.map(({ member, member: { device, sensor, name }, asset }) => ({
           device_id: device,
@@ -103,14 +104,14 @@ const sendMembers =
           sensor: sensor === null ? null : name,
           own_sensors: sensor === null ? ownSensors(member, time) : [],
           asset_id: asset,
-          ...spots.get(asset),
+          ...paths.get(asset),
         })),
         next,
       });
     };
   };
 
-const spotOf = (tree: AssetTree, asset: string, time: number) => ({
+const pathAndLevels = (tree: AssetTree, asset: string, time: number) => ({
   path: tree.path(asset, time),
   levels: tree
     .lineage(asset, time)

@@ -16,7 +16,7 @@ export interface Asset {
 }
 
 /** `assets`: ids of an asset and its ancestors. */
-export interface HeldSpan {
+interface HeldSpan {
   assets: string[];
   from: number;
   to: number;

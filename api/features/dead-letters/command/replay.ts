@@ -26,7 +26,7 @@ export async function replay(parts: CommandParts) {
     isStopped = true;
   });
   try {
-    for await (const { id, topic } of given.ids.length > 0 ? given.ids.map(ofId) : chosenOfRange(parts)) {
+    for await (const { id, topic } of given.ids.length > 0 ? given.ids.map(withId) : readRange(parts)) {
       if (isStopped) break;
       const { accepted, refused, problem } = await replayOne(api, id);
       const codes: Codes = {};
@@ -55,10 +55,10 @@ export async function replay(parts: CommandParts) {
 
 type Chosen = Pick<DeadLetter, 'id' | 'topic'>;
 
-const ofId = (id: string): Chosen => ({ id, topic: '' });
+const withId = (id: string): Chosen => ({ id, topic: '' });
 
 /** Oldest first. The API lists the newest first, so the ids of one hour are in memory. */
-async function* chosenOfRange({ api, given }: CommandParts): AsyncGenerator<Chosen, void> {
+async function* readRange({ api, given }: CommandParts): AsyncGenerator<Chosen, void> {
   const { hours, from, to } = await summaryOf(api, given.range);
   for (const { hour } of hours.reverse()) {
     const begin = Date.parse(hour);

@@ -7,7 +7,7 @@ export type DeadLetter = z.infer<typeof SCHEMAS.DeadLetter>;
 type Page = z.infer<typeof SCHEMAS.DeadLetterPage>;
 type Summary = z.infer<typeof SCHEMAS.DeadLetterSummary>;
 
-/** Of all pages, newest first. */
+/** Reads all pages, newest first. */
 export async function* deadLettersOf(
   api: ApiClient,
   query: Record<string, string | number | undefined>,

@@ -4,19 +4,19 @@ import { uuidText } from '../../../../schema/ids.ts';
 import type { AnnouncedItem } from '../../../ingest/outbox.ts';
 import type { Correction } from '../../../store/corrections.ts';
 
-export const correctionRecord = ({ id, revision, undoes, ...given }: Correction): AnnouncedItem => ({
-  key: given.device,
+export const correctionRecord = ({ id, revision, undoes, ...correction }: Correction): AnnouncedItem => ({
+  key: correction.device,
   content: {
     id: uuidText(id),
-    correction: given.kind,
+    correction: correction.kind,
     accepted_at: Math.floor(revision / 1000),
-    device_id: given.device,
-    sensor_ids: given.sensors,
-    from: given.from,
-    to: given.to,
-    samples: given.samples,
-    by: given.by,
-    reason: given.reason,
+    device_id: correction.device,
+    sensor_ids: correction.sensors,
+    from: correction.from,
+    to: correction.to,
+    samples: correction.samples,
+    by: correction.by,
+    reason: correction.reason,
     undoes: undoes && uuidText(undoes),
   },
   times: ['accepted_at', 'from', 'to'],

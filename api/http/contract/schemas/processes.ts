@@ -107,9 +107,7 @@ const Pipeline = z.strictObject({
   packed_until: Time,
   stream_out: z
     .strictObject({
-      ok: z
-        .boolean()
-        .meta({ description: 'Whether the other system took the last request of every process.' }),
+      ok: z.boolean().meta({ description: 'The other system took the last request of every process.' }),
       lag_ms: z.int().min(0).meta({ description: 'Age of the block that waits longest to be sent.' }),
       queue_bytes: z.int().min(0),
       queue_limit: z.int().min(0),

@@ -6,7 +6,7 @@ import { DAY_MS } from '../../../../schema/rules.ts';
 
 type Row = Record<string, unknown>;
 
-/** What the tables have: the tree of the log, the sensors of the registry, and the alarms. */
+/** The tree of the log, the sensors of the registry, and the alarms. */
 export interface Tables {
   tree: AssetTree;
   /** with the id of their device */

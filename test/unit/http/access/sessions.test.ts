@@ -1,13 +1,13 @@
 import { expect, test } from '@jest/globals';
 import { createSessions } from '../../../../api/access/http/sessions.ts';
-import type { Known } from '../../../../api/access/http/tokens.ts';
+import type { KnownToken } from '../../../../api/access/http/tokens.ts';
 
 const NOW = 1_795_000_000_000;
 const SESSION_MS = 3_600_000;
 const ENDS_AT = NOW + SESSION_MS;
 
-const READER: Known = { token: 'reader', scopes: ['read'] };
-const ADMIN: Known = { token: 'admin', scopes: ['read', 'ingest', 'correct', 'admin'] };
+const READER: KnownToken = { token: 'reader', scopes: ['read'] };
+const ADMIN: KnownToken = { token: 'admin', scopes: ['read', 'ingest', 'correct', 'admin'] };
 
 const sessionsOf = ({
   secret = 'a secret',
@@ -15,7 +15,7 @@ const sessionsOf = ({
   now = NOW,
 }: {
   secret?: string;
-  known?: Known[];
+  known?: KnownToken[];
   now?: number;
 } = {}) => createSessions({ secret, known, sessionMs: SESSION_MS, clock: () => now });
 
@@ -32,7 +32,7 @@ test('Session: sign-in with a token: the session has the scopes of the token and
 });
 
 test('Session: another process has further tokens in its settings: the session keeps the scopes of its own token', () => {
-  const other: Known = { token: 'other', scopes: ['ingest'] };
+  const other: KnownToken = { token: 'other', scopes: ['ingest'] };
   for (const known of [
     [READER, other],
     [other, ADMIN, READER],
