@@ -103,14 +103,13 @@ test('Assets page: a device that has not sent: the dialog warns, and a sensor wi
   await announce('oven-9', 'Plant 8');
   await open('Plant 8');
   await button('Place a device').click();
-  await page.keyboard.type('desk-9');
+  const device = dialog('Place a device').getByLabel('Device: its name or its id');
+  await device.fill('desk-9');
   const warning = dialog('Place a device').getByText('No device with this name or id has sent yet.');
   await warning.waitFor();
-  await page.keyboard.press('Control+a');
-  await page.keyboard.type('oven-9');
+  await device.fill('oven-9');
   await warning.waitFor({ state: 'detached' });
-  await page.keyboard.press('Control+a');
-  await page.keyboard.type('desk-9');
+  await device.fill('desk-9');
   await page.keyboard.press('Enter');
   await message('desk-9 is at Plant 8.');
   await dashboard.publish('desk-9', { sensor_id: 'voltage', value: 3 });
