@@ -70,7 +70,12 @@ export function createSensorPacker({
   }
 
   /** The samples of plain rows without the hidden ones are written before. @returns corrections in rows that stay */
-  async function deleteHidden(key: SensorHour, known: ReadableSeries[], deletable: ReadableSeries[], readFrom: number) {
+  async function deleteHidden(
+    key: SensorHour,
+    known: ReadableSeries[],
+    deletable: ReadableSeries[],
+    readFrom: number,
+  ) {
     const joined = joinCorrections(deletable);
     const blobs = joined ? revisionRows(key.hour, joined.revision, joined) : [];
     const hidden = known.filter((row) => !isRevised(row) && withoutHidden(row, deletable) !== row);
