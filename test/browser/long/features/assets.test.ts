@@ -62,7 +62,7 @@ test('Assets page: no assets: it explains the first step; a tree of two levels i
     await page.keyboard.press('Enter');
     await message(`Plant 1/${name} is created.`);
   }
-  expect(await tiles()).toEqual(['Hall 1', 'Hall 2']);
+  await until(async () => (await tiles()).join() === 'Hall 1,Hall 2', { what: 'both tiles' });
   await button('Create an asset').click();
   await dashboard.untilFocused(dialog('Create an asset in Plant 1').getByLabel('Name'));
   await page.keyboard.type('Hall 1');
@@ -161,7 +161,7 @@ test('Assets page: a device is moved by keyboard: the old asset is without it, a
   await moving.getByRole('option', { name: 'Plant 1/Hall 2' }).waitFor();
   await dashboard.lookAt('assets-move');
   await page.keyboard.press('Enter');
-  await until(async () => (await moving.getByRole('option').count()) === 0, { what: 'a choice' });
+  await until(async () => (await moving.locator('.asset-target').count()) === 0, { what: 'a choice' });
   await page.keyboard.press('Enter');
   await message('press-2 is at Plant 1/Hall 2.');
   await page.getByRole('link', { name: 'press-2' }).first().waitFor({ state: 'detached' });
