@@ -1,6 +1,5 @@
-import { mkdir, realpath, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { claimDataDir } from '../../common/data-dir.ts';
 import { cassandraYaml, type Ring, type Tls } from './cassandra-yaml.ts';
 import { cassandraArguments, type Profile } from './command.ts';
 import { checkDisk } from './disk.ts';
@@ -9,8 +8,9 @@ import { createNodetool, type Nodetool } from './nodetool.ts';
 import { checkEnginePort, HOST, rememberedPorts } from './ports.ts';
 import { answersCql } from './probe.ts';
 import { beginLog } from './process/log.ts';
-import { awaitPrevious, NODE_FOLDER } from './process/previous.ts';
+import { NODE_FOLDER } from './process/previous.ts';
 import { type Engine, runEngine } from './process/run.ts';
+import { openServerDir } from './process/server-dir.ts';
 
 export interface Place {
   /** default: 127.0.0.1 */
@@ -45,13 +45,8 @@ export async function startNode(options: {
   const { dataDir, place, engineDir, profile, auth = false, durable = false } = options;
   const { settings, tls, onStatus, signal } = options;
   const { host = HOST, port, ring } = place;
-  await claimDataDir(dataDir);
-  // The real path is used, so that a directory has one lock even if it is reached through a link.
-  const home = await realpath(dataDir);
-  const dir = join(home, NODE_FOLDER);
-  await mkdir(dir, { recursive: true });
+  const { home, dir } = await openServerDir(dataDir, NODE_FOLDER, { onStatus, signal });
   await checkDisk(dir);
-  await awaitPrevious(dataDir, { onStatus, signal });
   await checkEnginePort(port, host);
 
   const { java, jars } = await installEngine(engineDir, { onStatus, signal });

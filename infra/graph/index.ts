@@ -1,15 +1,14 @@
-import { copyFile, mkdir, readFile, realpath, writeFile } from 'node:fs/promises';
+import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { claimDataDir } from '../../common/data-dir.ts';
 import { MillraceError } from '../../common/errors.ts';
 import { installEngine, neededTools } from '../engine/index.ts';
 import type { JarSet } from '../engine/install/jars.ts';
 import { HOST, isPortFree } from '../engine/ports.ts';
 import { homeArgument } from '../engine/process/lock.ts';
 import { beginLog } from '../engine/process/log.ts';
-import { awaitPrevious } from '../engine/process/previous.ts';
 import { type Engine, runEngine } from '../engine/process/run.ts';
+import { openServerDir } from '../engine/process/server-dir.ts';
 
 /**
  * Starts a local JanusGraph for development and tests: a Gremlin Server that keeps its graph in a keyspace of the database. It is a Java
@@ -63,11 +62,7 @@ export const installGraph = (
  */
 export async function startGraph(options: GraphOptions): Promise<Engine> {
   const { dataDir, port, cql, onStatus = () => {}, signal } = options;
-  await claimDataDir(dataDir);
-  const home = await realpath(dataDir);
-  const dir = join(home, FOLDER);
-  await mkdir(dir, { recursive: true });
-  await awaitPrevious(dataDir, { folder: FOLDER, onStatus, signal });
+  const { home, dir } = await openServerDir(dataDir, FOLDER, { onStatus, signal });
   if (!(await isPortFree(port))) {
     const message = `Something listens on ${HOST}:${port} already, where the local JanusGraph should. Set GRAPH_URL to another port.`;
     throw new MillraceError('port_taken', message);

@@ -1,18 +1,17 @@
 import { execFile } from 'node:child_process';
-import { mkdir, readFile, realpath, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { claimDataDir } from '../../common/data-dir.ts';
 import { MillraceError } from '../../common/errors.ts';
 import { installEngine, neededTools } from '../engine/index.ts';
 import type { JarSet } from '../engine/install/jars.ts';
 import { freePort, HOST, isPortFree, rememberedPorts } from '../engine/ports.ts';
 import { homeArgument } from '../engine/process/lock.ts';
 import { beginLog } from '../engine/process/log.ts';
-import { awaitPrevious } from '../engine/process/previous.ts';
 import { type Engine, runEngine } from '../engine/process/run.ts';
+import { openServerDir } from '../engine/process/server-dir.ts';
 import { type KafkaSasl, serverProperties } from './server-properties.ts';
 
 /**
@@ -73,11 +72,7 @@ export const installKafka = (
 export async function startKafka(options: KafkaOptions): Promise<Engine> {
   const { dataDir, port, sasl, tls, onStatus = () => {}, signal } = options;
   const engineDir = options.engineDir ?? join(dataDir, 'engine');
-  await claimDataDir(dataDir);
-  const home = await realpath(dataDir);
-  const dir = join(home, FOLDER);
-  await mkdir(dir, { recursive: true });
-  await awaitPrevious(dataDir, { folder: FOLDER, onStatus, signal });
+  const { home, dir } = await openServerDir(dataDir, FOLDER, { onStatus, signal });
   if (!(await isPortFree(port))) {
     throw new MillraceError(
       'port_taken',

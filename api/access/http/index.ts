@@ -53,13 +53,25 @@ export function createAccess({
   const signIns = createAttempts(attempts);
   const notices = new TokenNotices({ logger });
 
+  /** By token, so that a request needs no HMAC. Only known tokens get here. */
+  const fingerprints: Map<string, string> = new Map();
+
   // Keyed, so that a reader of the log cannot guess the token without a request.
+  function fingerprintOf(token: string): string {
+    let fingerprint = fingerprints.get(token);
+    if (fingerprint === undefined) {
+      fingerprint = createHmac('sha256', secret).update(`fingerprint ${token}`).digest('hex').slice(0, 8);
+      fingerprints.set(token, fingerprint);
+    }
+    return fingerprint;
+  }
+
   const callerWith = (by: 'token' | 'session', known: KnownToken, endsAt: number | null): Caller => ({
     by,
     scopes: known.scopes,
     endsAt,
     reaches: known.reaches,
-    fingerprint: createHmac('sha256', secret).update(`fingerprint ${known.token}`).digest('hex').slice(0, 8),
+    fingerprint: fingerprintOf(known.token),
   });
 
   async function checkToken(req: Request, res: Response, given: string, limiter: Attempts) {
