@@ -56,7 +56,10 @@ export function useDragging(mayDrag: boolean, onDrop: (dragged: Dragged, place: 
       return {
         'data-drop': over === place.label ? 'over' : 'open',
         onDragOver,
-        onDragLeave: () => setOver(null),
+        onDragLeave({ currentTarget, relatedTarget }: DragEvent) {
+          // The pointer may only have left a part of the element.
+          if (!(currentTarget as Element).contains(relatedTarget as Node | null)) setOver(null);
+        },
         onDrop(event: DragEvent) {
           event.preventDefault();
           stop();

@@ -98,24 +98,6 @@ test('Assets page: devices announce their sites: tiles with the worst first, and
   await dashboard.lookAt('assets-hall');
 });
 
-test('Assets page: a device that has not sent: the dialog warns, and a sensor without a type has a note instead of a chart', async () => {
-  const { page } = dashboard;
-  await announce('oven-9', 'Plant 8');
-  await open('Plant 8');
-  await button('Place a device').click();
-  const device = dialog('Place a device').getByLabel('Device: its name or its id');
-  await device.fill('desk-9');
-  const warning = dialog('Place a device').getByText('No device with this name or id has sent yet.');
-  await warning.waitFor();
-  await device.fill('oven-9');
-  await warning.waitFor({ state: 'detached' });
-  await device.fill('desk-9');
-  await page.keyboard.press('Enter');
-  await message('desk-9 is at Plant 8.');
-  await dashboard.publish('desk-9', { sensor_id: 'voltage', value: 3 });
-  await page.getByText('1 sensor without a type is in no chart').waitFor();
-});
-
 test('Wall: grouped by area and limited to a plant: the address keeps both, headings lead down, and the path leads up', async () => {
   const { page } = dashboard;
   const headings = () => page.locator('.wall-site .wall-site-name').allTextContents();
@@ -184,9 +166,12 @@ test('Assets page: drag: a new tile waits until the drop, and the dialog opens w
     return [x + width / 2, y + height / 2] as const;
   };
   const hall = tile('Hall 1');
-  await page.getByRole('link', { name: 'mixer-1' }).first().waitFor();
-  await page.mouse.move(...(await middleOf(page.getByRole('row').filter({ hasText: 'mixer-1' }).first())));
+  const members = page.getByRole('region', { name: 'Devices and sensors here' });
+  const [x, y] = await middleOf(members.getByRole('row').filter({ hasText: 'mixer-1' }));
+  await page.mouse.move(x, y);
   await page.mouse.down();
+  // The drag begins before the page scrolls.
+  await page.mouse.move(x + 8, y + 8, { steps: 4 });
   const before = await middleOf(hall);
   await page.mouse.move(...before, { steps: 5 });
   await page.locator('.asset-tile[data-drop="over"]').waitFor();
@@ -306,6 +291,24 @@ test('Assets page: a CSV file is imported: the test names refused lines, and the
   await dashboard.visit('/assets');
   await page.getByRole('link', { name: 'Export CSV' }).click();
   expect((await download).suggestedFilename()).toBe('assets.csv');
+});
+
+test('Assets page: a device that has not sent: the dialog warns, and a sensor without a type has a note instead of a chart', async () => {
+  const { page } = dashboard;
+  await announce('oven-9', 'Plant 8');
+  await open('Plant 8');
+  await button('Place a device').click();
+  const device = dialog('Place a device').getByLabel('Device: its name or its id');
+  await device.fill('desk-9');
+  const warning = dialog('Place a device').getByText('No device with this name or id has sent yet.');
+  await warning.waitFor();
+  await device.fill('oven-9');
+  await warning.waitFor({ state: 'detached' });
+  await device.fill('desk-9');
+  await page.keyboard.press('Enter');
+  await message('desk-9 is at Plant 8.');
+  await dashboard.publish('desk-9', { sensor_id: 'voltage', value: 3 });
+  await page.getByText('1 sensor without a type is in no chart').waitFor();
 });
 
 test('Assets page: an asset that does not exist: a notice with a link to all assets', async () => {
