@@ -49,16 +49,19 @@ export function useDragging(mayDrag: boolean, onDrop: (dragged: Dragged, place: 
     }),
     target(place) {
       if (!dragged || !accepts(dragged, place)) return {};
-      const onDragOver = (event: DragEvent) => {
+      const accept = (event: DragEvent) => {
         event.preventDefault();
         setOver(place.label);
       };
       return {
         'data-drop': over === place.label ? 'over' : 'open',
-        onDragOver,
+        // A pointer that rests sends no `dragover` in all browsers.
+        onDragEnter: accept,
+        onDragOver: accept,
         onDragLeave({ currentTarget, relatedTarget }: DragEvent) {
-          // The pointer may only have left a part of the element.
-          if (!(currentTarget as Element).contains(relatedTarget as Node | null)) setOver(null);
+          // The pointer may only have left a part of the element, and it enters the next target first.
+          if ((currentTarget as Element).contains(relatedTarget as Node | null)) return;
+          setOver((label) => (label === place.label ? null : label));
         },
         onDrop(event: DragEvent) {
           event.preventDefault();
