@@ -126,7 +126,7 @@ const putPlace =
     const place = { asset: findAsset(tree, asset).id, since: reaches ? clock() : sinceOf(since) };
     await edits.place(editorOf(res), member, place);
     audit(logger, res, 'a device was placed at an asset', target);
-    res.json(placesItem(tree, member.device.id));
+    res.json(await placesItem(tree, member.device.id, res));
   };
 
 const deletePlace =

@@ -1,5 +1,6 @@
-import type { Request, RequestHandler } from 'express';
+import type { Request, RequestHandler, Response } from 'express';
 import { formatTime } from '../../../../common/times.ts';
+import type { Caller } from '../../../access/http/index.ts';
 import type { Operation } from '../../../http/contract/operation.ts';
 import { fields, json, PAGED, parseDevice, pathTargets, readQuery } from '../../../http/index.ts';
 import type { Route } from '../../../http/route.ts';
@@ -130,14 +131,15 @@ const getAllMembers = sendMembers(() => null);
 
 const getPlaces =
   ({ tree }: Deps): RequestHandler =>
-  (req, res) => {
+  async (req, res) => {
     readQuery(req, {});
     const { id } = parseDevice(String(req.params['device']));
-    res.json(placesItem(tree, id));
+    res.json(await placesItem(tree, id, res));
   };
 
-/** The places of a device and its sensors over time. */
-export function placesItem(tree: AssetTree, id: string) {
+/** The places of a device and its sensors over time, as far as the caller reaches their assets. */
+export async function placesItem(tree: AssetTree, id: string, res: Response) {
+  const { reaches }: Caller = res.locals['caller'];
   const device = tree.device(id);
   const members = device ? [device, ...(device.sensors?.values() ?? [])] : [];
   const places = members.flatMap(({ sensor, name, places: ofMember }) =>
@@ -154,7 +156,11 @@ export function placesItem(tree: AssetTree, id: string) {
           },
     ),
   );
-  return { device_id: id, places };
+  if (!reaches) return { device_id: id, places };
+  const reached: Set<string> = new Set();
+  for (const asset of new Set(places.map(({ asset_id }) => asset_id)))
+    if (await reaches([{ place: asset }])) reached.add(asset);
+  return { device_id: id, places: places.filter(({ asset_id }) => reached.has(asset_id)) };
 }
 
 const ONE: Operation['problems'] = ['bad_parameter', 'bad_range', 'not_found'];
@@ -221,7 +227,8 @@ const readPlaces: Operation = {
   scope: 'read',
   targets: pathTargets,
   summary: 'The assets of a device and of its sensors over time',
-  description: 'A sensor without a place of its own is where its device is.',
+  description:
+    'A sensor without a place of its own is where its device is. A token for a part of the tree sees only the places in it.',
   answers: { 200: json(SCHEMAS.AssetPlaces) },
   problems: ['bad_parameter', 'bad_id'],
 };

@@ -5,6 +5,7 @@ import * as annotations from '../../../../api/features/annotations/routes.ts';
 import { createAnnotationStore } from '../../../../api/features/annotations/store.ts';
 import { ASSET_SETTINGS, createBoundTokens } from '../../../../api/features/assets/bound-tokens.ts';
 import { editingRoutes } from '../../../../api/features/assets/routes/editing.ts';
+import { readingRoutes } from '../../../../api/features/assets/routes/reading.ts';
 import { ROUTES } from '../../../../api/features/index.ts';
 import { bindRoutes } from '../../../../api/http/serve.ts';
 import { readSettings } from '../../../../common/settings/index.ts';
@@ -47,7 +48,7 @@ async function startApp({ isReal, ids = [] }: { isReal: boolean; ids?: string[] 
   const config = { retention: { historyDays: 365 }, ingest: { maxClockSkewMs: 0 } };
   const context = { logger, clock: () => NOW, config };
   const deps = { tree, log, edits, context, annotations: createAnnotationStore(store.session) } as never;
-  const real = bindRoutes<never>([...editingRoutes, ...annotations.routes], deps);
+  const real = bindRoutes<never>([...editingRoutes, ...readingRoutes, ...annotations.routes], deps);
   const routes = ROUTES.filter(({ operation }) => operation.scope !== 'open').map((route) => {
     const { handler } = real.find(({ operation }) => operation.id === route.operation.id) ?? {};
     const needsBody = route.operation.targets === 'body';
@@ -311,6 +312,25 @@ describe('Bound token', () => {
     expect(await edit('delete', 'devices/inside/assets')).toBe(403);
     expect(await edit('patch', 'assets/a%2Fb', { name: 'renamed' })).toBe(200);
     expect(await edit('patch', `assets/${encodeURIComponent('a/renamed')}`, { name: 'b' })).toBe(403);
+  });
+
+  test('Bound token: the places of a device: only those within its asset, also in the answer of an edit', async () => {
+    await use({ isReal: true });
+    const pathsOf = async (...request: Parameters<typeof ask>) => {
+      const { places }: { places: Array<{ path: string }> } = JSON.parse((await ask(...request)).text);
+      return places.map(({ path }) => path);
+    };
+    const place = 'devices/outside/assets?sensor=near';
+    const body = { asset: 'a/b/line' };
+    expect(await pathsOf('put', `/api/v1/${place}`, token('admin'), body)).toEqual(['a/b', 'a/b/line']);
+    expect(await pathsOf('put', `/api/v1/${place}`, TOKENS.apiToken, body)).toEqual([
+      'a/bc/line',
+      'a/b',
+      'a/b/line',
+    ]);
+    await assets.place('inside', 'a/bc', HOUR - 2 * HOUR_MS);
+    await assets.place('inside', 'a/b', HOUR - HOUR_MS);
+    expect(await pathsOf('get', '/api/v1/devices/inside/assets', token('read'))).toEqual(['a/b/line', 'a/b']);
   });
 
   test('Bound token: sign-in at the dashboard: 403, and no cookie', async () => {
