@@ -14,6 +14,8 @@ export interface Condition {
   offline: number;
   notLive: number;
   silent: number;
+  /** devices without a value of any sensor that are not known to be offline */
+  withoutValues: number;
 }
 
 export const NO_MEMBERS: Condition = {
@@ -24,6 +26,7 @@ export const NO_MEMBERS: Condition = {
   offline: 0,
   notLive: 0,
   silent: 0,
+  withoutValues: 0,
 };
 
 /** The part of the live fleet that the conditions need. */
@@ -32,6 +35,8 @@ export interface KnownFleet {
   sensors: ReadonlyMap<string, FleetSensor>;
   /** ids of offline devices, also of those without sensors */
   offline: ReadonlySet<string>;
+  /** false: `devices` and `sensors` lack some of the fleet */
+  isWhole: boolean;
 }
 
 /** @returns the sensors that have the place of the member */
@@ -98,10 +103,12 @@ function conditionOf(member: AssetMember, fleet: KnownFleet, alarms: AlarmCounts
   const condition = { ...NO_MEMBERS };
   const { device_id, sensor_id } = member;
   if (sensor_id === null) {
-    const presence = fleet.offline.has(device_id) ? 'offline' : fleet.devices.get(device_id)?.presence;
+    const device = fleet.devices.get(device_id);
+    const presence = fleet.offline.has(device_id) ? 'offline' : device?.presence;
     condition.devices = 1;
-    condition.offline = presence === 'offline' ? 1 : 0;
-    condition.notLive = presence === 'not_live' ? 1 : 0;
+    if (presence === 'offline') condition.offline = 1;
+    else if (presence === 'not_live') condition.notLive = 1;
+    else if (fleet.isWhole && !device?.sensors.some(({ at }) => at > 0)) condition.withoutValues = 1;
   }
   for (const { key, cellState } of sensorsOf(member, fleet)) {
     condition.sensors += 1;
@@ -133,7 +140,14 @@ function add(sum: Condition, one: Condition) {
 }
 
 /** The counts that make a condition worse, the gravest first. */
-const FAULTS: readonly (keyof Condition)[] = ['criticalAlarms', 'alarms', 'offline', 'silent', 'notLive'];
+const FAULTS: readonly (keyof Condition)[] = [
+  'criticalAlarms',
+  'alarms',
+  'offline',
+  'silent',
+  'notLive',
+  'withoutValues',
+];
 
 /** @returns items with the worst condition first; equal ones by name */
 export function worstFirst<T extends { name: string; condition: Condition }>(items: readonly T[]): T[] {
@@ -157,6 +171,7 @@ export function conditionWords({
   offline,
   notLive,
   silent,
+  withoutValues,
 }: Condition): { text: string; tone: Tone } {
   if (devices + sensors === 0) return { text: 'No devices', tone: 'quiet' };
   const faults = [
@@ -164,6 +179,7 @@ export function conditionWords({
     offline > 0 && `${formatCounted(offline, 'device')} offline`,
     silent > 0 && `${formatCounted(silent, 'sensor')} silent`,
     notLive > 0 && `${formatCounted(notLive, 'device')} not live`,
+    withoutValues > 0 && `${formatCounted(withoutValues, 'device')} without values`,
   ].filter((text) => text !== false);
   if (faults.length === 0) return { text: 'All in order', tone: 'good' };
   const isWarning = alarms + offline + silent > 0;

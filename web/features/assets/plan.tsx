@@ -11,6 +11,7 @@ import { pictureHref, storePlanPlaces } from './api.ts';
 import type { Action } from './dialogs.tsx';
 import { EditedMark, type Mark, PlacedSensor } from './plan-marks.tsx';
 import { SensorChoice } from './plan-sensors.tsx';
+import { freeSpot } from './plan-spot.ts';
 import type { Conditions, usePlan } from './use-tree.ts';
 import './plan.css';
 
@@ -195,7 +196,7 @@ function Editor({
   useEffect(() => bar.current?.querySelector('input')?.focus(), []);
   return (
     <div class="plan-editor" ref={bar}>
-      <SensorChoice {...{ marks, members, isLarge }} onChoice={(ids) => add({ ...ids, x: 0.5, y: 0.5 })} />
+      <SensorChoice {...{ marks, members, isLarge }} onChoice={(ids) => add({ ...ids, ...freeSpot(marks) })} />
       <div class="asset-actions">
         <button type="button" class="button" disabled={busy} onClick={() => begin(null)}>
           Cancel

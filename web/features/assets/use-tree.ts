@@ -97,6 +97,7 @@ export function useConditions(
   const { faults, now } = fleetState.value;
   const alarms = data?.items ?? NO_ALARMS;
   const items = members?.items ?? NO_MEMBERS;
+  const isKnown = live.fleet.holdsAll();
   const judged = useMemo(() => {
     const isShelved = ({ shelved_until }: OpenAlarm) =>
       shelved_until !== null && Date.parse(shelved_until) > clock.now();
@@ -106,17 +107,22 @@ export function useConditions(
       alarms: active,
       ...judge(items, {
         path,
-        fleet: { devices, sensors, offline: new Set(faults.offline.map(({ id }) => id)) },
+        fleet: {
+          devices,
+          sensors,
+          offline: new Set(faults.offline.map(({ id }) => id)),
+          isWhole: isKnown,
+        },
         alarms: active,
       }),
     };
-  }, [live, clock, path, items, alarms, faults]);
+  }, [live, clock, path, items, alarms, faults, isKnown]);
   return {
     ...judged,
     info,
     now,
     /** whether the live state of all sensors is known */
-    isKnown: live.fleet.holdsAll(),
+    isKnown,
     isLarge: isLarge === true,
   };
 }

@@ -13,9 +13,9 @@ import {
 import { CURRENT, SILENT } from '../../../../../web/state/cells.ts';
 import type { FleetDevice, FleetSensor } from '../../../../../web/state/fleet.ts';
 
-/** @param sensors whether each sensor is silent, by its id */
+/** @param devices `sensors`: whether each sensor is silent, by its id; null: it has no value */
 function fleetOf(
-  devices: Record<string, { presence?: FleetDevice['presence']; sensors: Record<string, boolean> }>,
+  devices: Record<string, { presence?: FleetDevice['presence']; sensors: Record<string, boolean | null> }>,
   offline: string[] = [],
 ): KnownFleet {
   const all: FleetDevice[] = Object.entries(devices).map(([id, { presence = 'online', sensors }]) => ({
@@ -30,6 +30,7 @@ function fleetOf(
           id: sensor,
           key: `${id}/${sensor}`,
           cellState: isSilent ? SILENT : CURRENT,
+          at: isSilent === null ? 0 : 1,
         }) as FleetSensor,
     ),
   }));
@@ -37,6 +38,7 @@ function fleetOf(
     devices: new Map(all.map((device) => [device.id, device])),
     sensors: new Map(all.flatMap(({ sensors }) => sensors.map((sensor) => [sensor.key, sensor]))),
     offline: new Set(offline),
+    isWhole: true,
   };
 }
 
@@ -87,6 +89,7 @@ test('Condition of assets: devices and sensors at several levels: counted for th
     offline: 2,
     notLive: 1,
     silent: 1,
+    withoutValues: 0,
   });
   expect(Object.fromEntries(children)).toEqual({
     L: { ...NO_MEMBERS, devices: 2, sensors: 1, alarms: 1, offline: 2 },
@@ -106,6 +109,17 @@ test('Condition of assets: a sensor with a place of its own: it counts there, an
     H: { ...NO_MEMBERS, devices: 1, sensors: 1 },
     G: { ...NO_MEMBERS, sensors: 1, silent: 1 },
   });
+});
+
+test('Condition of assets: devices that have sent nothing: counted apart, and not while the fleet is not known', () => {
+  const fleet = fleetOf(
+    { press: { sensors: { a: false, b: null } }, oven: { sensors: { a: null } }, mill: { sensors: {} } },
+    ['bare'],
+  );
+  const members = ['press', 'oven', 'mill', 'bare', 'absent'].map((device) => member('P', device));
+  const judgeBy = (known: KnownFleet) => judge(members, { path: null, fleet: known, alarms: new Map() }).whole;
+  expect(judgeBy(fleet)).toMatchObject({ devices: 5, offline: 1, withoutValues: 3 });
+  expect(judgeBy({ ...fleet, isWhole: false })).toMatchObject({ devices: 5, offline: 1, withoutValues: 0 });
 });
 
 test.each([
@@ -128,6 +142,7 @@ test('Assets with faults: sorted: critical alarms, alarms, offline, silent, then
     item('alarm', { alarms: 1 }),
     item('critical', { alarms: 1, criticalAlarms: 1 }),
     item('not live', { notLive: 3 }),
+    item('without values', { withoutValues: 4 }),
     item('offline', { offline: 1 }),
     item('two alarms', { alarms: 2 }),
   ];
@@ -138,6 +153,7 @@ test('Assets with faults: sorted: critical alarms, alarms, offline, silent, then
     'offline',
     'silent',
     'not live',
+    'without values',
     'Line 9',
     'Line 10',
   ]);
@@ -149,6 +165,7 @@ test.each<[Partial<Condition>, string, string]>([
   [{ devices: 2, offline: 1, silent: 2 }, '1 device offline · 2 sensors silent', 'warn'],
   [{ devices: 2, alarms: 1, criticalAlarms: 1 }, '1 alarm', 'bad'],
   [{ devices: 2, notLive: 1 }, '1 device not live', 'quiet'],
+  [{ devices: 2, withoutValues: 2 }, '2 devices without values', 'quiet'],
 ])('Words for a condition %j: %s, tone %s', (condition, text, tone) => {
   expect(conditionWords({ ...NO_MEMBERS, ...condition })).toEqual({ text, tone });
 });
