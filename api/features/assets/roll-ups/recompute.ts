@@ -139,9 +139,9 @@ export class Recompute {
     onRolled(changed);
   }
 
-  #read(asset: string, type: string, { from, to }: Range): Promise<StoredHours> {
+  async #read(asset: string, type: string, { from, to }: Range): Promise<StoredHours> {
     const { store, steps } = this.#deps;
-    return steps.run(() => store.rollUps.hours(asset, type, dayOf(from), endOfDay(to)));
+    return new Map(await steps.run(() => store.rollUps.hours(asset, type, dayOf(from), endOfDay(to))));
   }
 
   /** Assets of one depth are computed at the same time. They share one set, or a type that one of them adds would be missing in another's. */

@@ -75,24 +75,20 @@ export type StoredHours = Map<number, StoredRollUp>;
 
 export function createRollUpStore(session: Session) {
   return {
-    /** @param to the end of a day of the same UTC year as `from`, the start of a day */
-    async hours(asset: string, type: string, from: number, to: number): Promise<StoredHours> {
-      const rows = await session.all(SELECT_HOURS, [
-        uuidBytes(asset),
-        type,
-        int32(yearOf(from)),
-        int64(from),
-        int64(to),
-      ]);
-      const hours: StoredHours = new Map();
-      for (const row of rows) {
-        const day = row['day'].getTime();
-        for (const [index, blob] of Object.entries(row['hours'] ?? {})) {
-          const hour = day + Number(index) * HOUR_MS;
-          hours.set(hour, unpackRollUp(hour, blob as Buffer));
-        }
-      }
-      return hours;
+    /**
+     * Unpacks while it is iterated: a map of a whole year would take most of the CPU time of an answer.
+     * @param to the end of a day of the same UTC year as `from`, the start of a day
+     */
+    async hours(
+      asset: string,
+      type: string,
+      from: number,
+      to: number,
+    ): Promise<Iterable<[hour: number, stored: StoredRollUp]>> {
+      const year = int32(yearOf(from));
+      return unpacked(
+        await session.all(SELECT_HOURS, [uuidBytes(asset), type, year, int64(from), int64(to)]),
+      );
     },
 
     /** @param days of one UTC year, by the day's start; all elements of a day have the stamp (epoch µs) of the day */
@@ -169,6 +165,16 @@ export function createRollUpStore(session: Session) {
     writeFilled: (filling: number, until: number) =>
       session.write(WRITE_FILLED, [int32(filling), int64(until), GRP]),
   };
+}
+
+function* unpacked(rows: Row[]): Generator<[hour: number, stored: StoredRollUp]> {
+  for (const row of rows) {
+    const day = row['day'].getTime();
+    for (const [index, blob] of Object.entries<Buffer>(row['hours'] ?? {})) {
+      const hour = day + Number(index) * HOUR_MS;
+      yield [hour, unpackRollUp(hour, blob)];
+    }
+  }
 }
 
 export interface TypedSensor {
