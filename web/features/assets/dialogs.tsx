@@ -1,15 +1,15 @@
 import { useState } from 'preact/hooks';
 import { useServices } from '../../state/hooks.ts';
-import { Field, FormDialog } from '../shared/form.tsx';
+import { Field } from '../shared/form.tsx';
 import { parentOf } from './address.ts';
 import type { Asset, AssetDetail, AssetMember, Level } from './api.ts';
 import { changeAsset, createAsset, removeMember, retireAsset } from './api.ts';
+import { EditDialog, GraveDialog } from './edit-dialog.tsx';
 import { ImportDialog } from './import-dialog.tsx';
 import { levelsUnder } from './levels.ts';
 import { MoveDialog, PlaceDialog, ReplaceDialog } from './move-dialogs.tsx';
 import { PictureDialog, RemovePlanDialog } from './plan-dialogs.tsx';
 import type { Target } from './target-field.tsx';
-import { editWords } from './words.ts';
 
 /** What a dialog does. */
 export type Action =
@@ -69,12 +69,11 @@ function CreateDialog({ parent, onDone, onClose }: DialogProps & { parent: Asset
   }
 
   return (
-    <FormDialog
+    <EditDialog
       title={parent ? `Create an asset in ${parent.name}` : 'Create an asset'}
       submit="Create"
       busyLabel="Creating …"
       isReady={name.trim() !== ''}
-      words={editWords}
       onSubmit={create}
       onClose={onClose}
     >
@@ -85,7 +84,7 @@ function CreateDialog({ parent, onDone, onClose }: DialogProps & { parent: Asset
         options={optionsOf(levels)}
         onValue={(value) => setLevel(value as Level)}
       />
-    </FormDialog>
+    </EditDialog>
   );
 }
 
@@ -109,12 +108,11 @@ function ChangeDialog({ asset, onDone, onClose }: DialogProps & { asset: AssetDe
   }
 
   return (
-    <FormDialog
+    <EditDialog
       title={`Rename ${asset.name}`}
       submit="Store"
       busyLabel="Storing …"
       isReady={name.trim() !== '' && Object.keys(change).length > 0}
-      words={editWords}
       onSubmit={store}
       onClose={onClose}
     >
@@ -125,7 +123,7 @@ function ChangeDialog({ asset, onDone, onClose }: DialogProps & { asset: AssetDe
         options={optionsOf(levelsUnder(above))}
         onValue={(value) => setLevel(value as Level)}
       />
-    </FormDialog>
+    </EditDialog>
   );
 }
 
@@ -138,18 +136,15 @@ function RetireDialog({ asset, onDone, onClose }: DialogProps & { asset: AssetDe
   }
 
   return (
-    <FormDialog
+    <GraveDialog
       title={`Retire ${asset.name}?`}
       submit="Retire"
       busyLabel="Retiring …"
-      tone="grave"
-      isCareful
-      words={editWords}
       onSubmit={retire}
       onClose={onClose}
     >
       <p>It is gone from the tree, and its past stays. Another asset may then have its name.</p>
-    </FormDialog>
+    </GraveDialog>
   );
 }
 
@@ -164,13 +159,10 @@ function RemoveDialog({ member, onDone, onClose }: DialogProps & { member: Asset
   }
 
   return (
-    <FormDialog
+    <GraveDialog
       title={`Take ${name} away from ${member.path}?`}
       submit="Take away"
       busyLabel="Taking away …"
-      tone="grave"
-      isCareful
-      words={editWords}
       onSubmit={remove}
       onClose={onClose}
     >
@@ -179,6 +171,6 @@ function RemoveDialog({ member, onDone, onClose }: DialogProps & { member: Asset
           ? 'From this hour on it has no place. What it measured before stays here.'
           : 'From this hour on the sensor is where its device is. What it measured before stays here.'}
       </p>
-    </FormDialog>
+    </GraveDialog>
   );
 }

@@ -1,11 +1,10 @@
 import { useState } from 'preact/hooks';
 import { formatCount, formatCounted } from '../../format.ts';
 import { useServices } from '../../state/hooks.ts';
-import { FormDialog } from '../shared/form.tsx';
 import type { TreeReport } from './api.ts';
 import { importTree } from './api.ts';
 import type { DialogProps } from './dialogs.tsx';
-import { editWords } from './words.ts';
+import { EditDialog, FileField } from './edit-dialog.tsx';
 
 /** Renders the dialog that imports a CSV file. It first shows what the file would change. */
 export function ImportDialog({ onDone, onClose }: DialogProps) {
@@ -22,13 +21,12 @@ export function ImportDialog({ onDone, onClose }: DialogProps) {
   }
 
   return (
-    <FormDialog
+    <EditDialog
       title="Import assets"
       submit={test ? 'Import' : 'Test'}
       busyLabel={test ? 'Importing …' : 'Testing …'}
       isReady={file !== null && (test === null || test.created + test.placed > 0)}
       isWide
-      words={editWords}
       onSubmit={send}
       onClose={onClose}
     >
@@ -36,21 +34,16 @@ export function ImportDialog({ onDone, onClose }: DialogProps) {
         A CSV file with the columns path, level, device and sensor, as the export has them. It creates missing
         assets, and places devices and sensors. It removes nothing.
       </p>
-      <div class="dialog-field">
-        <label for="asset-file">File</label>
-        <input
-          id="asset-file"
-          class="asset-file"
-          type="file"
-          accept=".csv,text/csv"
-          onChange={(event) => {
-            setFile(event.currentTarget.files?.[0] ?? null);
-            setTest(null);
-          }}
-        />
-      </div>
+      <FileField
+        label="File"
+        accept=".csv,text/csv"
+        onFile={(chosen) => {
+          setFile(chosen);
+          setTest(null);
+        }}
+      />
       {test && <Report report={test} />}
-    </FormDialog>
+    </EditDialog>
   );
 }
 

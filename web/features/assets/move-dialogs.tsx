@@ -1,13 +1,13 @@
 import { useId, useState } from 'preact/hooks';
 import { useServices } from '../../state/hooks.ts';
-import { Field, FormDialog } from '../shared/form.tsx';
+import { Field } from '../shared/form.tsx';
 import type { Asset, AssetDetail, AssetMember, Placed } from './api.ts';
 import { moveAsset, placeMember } from './api.ts';
 import type { DialogProps } from './dialogs.tsx';
+import { EditDialog } from './edit-dialog.tsx';
 import { LEVELS } from './levels.ts';
 import { ALWAYS, type Since, SinceField } from './since-field.tsx';
 import { type Target, TargetField } from './target-field.tsx';
-import { editWords } from './words.ts';
 
 /** @returns whether an asset can be the parent: it is on a higher level, and neither the asset itself nor its present parent */
 export function canHold(
@@ -39,12 +39,11 @@ export function MoveDialog({
   }
 
   return (
-    <FormDialog
+    <EditDialog
       title={`Move ${asset.name}`}
       submit="Move"
       busyLabel="Moving …"
       isReady={target !== null && since !== null}
-      words={editWords}
       onSubmit={move}
       onClose={onClose}
     >
@@ -60,7 +59,7 @@ export function MoveDialog({
         accepts={(parent) => canHold(parent, asset)}
       />
       <SinceField onSince={setSince} />
-    </FormDialog>
+    </EditDialog>
   );
 }
 
@@ -84,12 +83,11 @@ export function PlaceDialog({ asset, onDone, onClose }: DialogProps & { asset: A
   }
 
   return (
-    <FormDialog
+    <EditDialog
       title={`Place a device at ${asset.name}`}
       submit="Place"
       busyLabel="Placing …"
       isReady={device.trim() !== ''}
-      words={editWords}
       onSubmit={place}
       onClose={onClose}
     >
@@ -118,7 +116,7 @@ export function PlaceDialog({ asset, onDone, onClose }: DialogProps & { asset: A
         The first place counts for all its time, a later one from this hour on. A <code>site</code> in its
         birth messages does not move it any more.
       </p>
-    </FormDialog>
+    </EditDialog>
   );
 }
 
@@ -172,12 +170,11 @@ export function PlacementDialog({
   }
 
   return (
-    <FormDialog
+    <EditDialog
       title={present === null ? `Place ${name}` : `Move ${name}`}
       submit={present === null ? 'Place' : 'Move'}
       busyLabel="Storing …"
       isReady={target !== null && since !== null}
-      words={editWords}
       onSubmit={place}
       onClose={onClose}
     >
@@ -188,6 +185,6 @@ export function PlacementDialog({
         accepts={({ asset_id }) => asset_id !== present}
       />
       {present !== null && <SinceField onSince={setSince} />}
-    </FormDialog>
+    </EditDialog>
   );
 }

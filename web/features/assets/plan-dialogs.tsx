@@ -1,10 +1,9 @@
 import { useState } from 'preact/hooks';
 import { useServices } from '../../state/hooks.ts';
-import { FormDialog } from '../shared/form.tsx';
 import type { AssetDetail } from './api.ts';
 import { removePlan, storePicture } from './api.ts';
 import type { DialogProps } from './dialogs.tsx';
-import { editWords } from './words.ts';
+import { EditDialog, FileField, GraveDialog } from './edit-dialog.tsx';
 
 const TYPES = 'image/svg+xml,image/png,image/jpeg,image/webp';
 
@@ -23,30 +22,20 @@ export function PictureDialog({ asset, onDone, onClose }: DialogProps & { asset:
   }
 
   return (
-    <FormDialog
+    <EditDialog
       title={`Picture of ${asset.name}`}
       submit="Store"
       busyLabel="Storing …"
       isReady={file !== null && !isTooLarge}
-      words={editWords}
       onSubmit={store}
       onClose={onClose}
     >
       <p>A floor plan, a drawing or a photograph. Sensors that are on the plan keep their places.</p>
-      <div class="dialog-field">
-        <label for="plan-file">SVG, PNG, JPEG or WebP, up to {MOST_KIB} KiB</label>
-        <input
-          id="plan-file"
-          class="asset-file"
-          type="file"
-          accept={TYPES}
-          onChange={(event) => setFile(event.currentTarget.files?.[0] ?? null)}
-        />
-      </div>
+      <FileField label={`SVG, PNG, JPEG or WebP, up to ${MOST_KIB} KiB`} accept={TYPES} onFile={setFile} />
       {isTooLarge && (
         <p role="alert">The file has {Math.ceil(file.size / 1024)} KiB. Export it smaller, or as WebP.</p>
       )}
-    </FormDialog>
+    </EditDialog>
   );
 }
 
@@ -59,17 +48,14 @@ export function RemovePlanDialog({ asset, onDone, onClose }: DialogProps & { ass
   }
 
   return (
-    <FormDialog
+    <GraveDialog
       title={`Remove the plan of ${asset.name}?`}
       submit="Remove"
       busyLabel="Removing …"
-      tone="grave"
-      isCareful
-      words={editWords}
       onSubmit={remove}
       onClose={onClose}
     >
       <p>The picture is deleted, and so are the places of sensors on it.</p>
-    </FormDialog>
+    </GraveDialog>
   );
 }

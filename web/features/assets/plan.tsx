@@ -196,7 +196,10 @@ function Editor({
   useEffect(() => bar.current?.querySelector('input')?.focus(), []);
   return (
     <div class="plan-editor" ref={bar}>
-      <SensorChoice {...{ marks, members, isLarge }} onChoice={(ids) => add({ ...ids, ...freeSpot(marks) })} />
+      <SensorChoice
+        {...{ marks, members, isLarge }}
+        onChoice={(ids) => add({ ...ids, ...freeSpot(marks) })}
+      />
       <div class="asset-actions">
         <button type="button" class="button" disabled={busy} onClick={() => begin(null)}>
           Cancel

@@ -1,4 +1,5 @@
 import { useEffect, useMemo } from 'preact/hooks';
+import type { Client } from '../../api/client.ts';
 import { keyOf } from '../../api/stream/index.ts';
 import type { Page } from '../../api/types.ts';
 import { useFeatures } from '../../kit/slots.tsx';
@@ -10,17 +11,29 @@ import type { Asset, AssetMember, AssetPlan, OpenAlarm } from './api.ts';
 import { readAsset, readChildren, readMembers, readOpenAlarms, readPlan } from './api.ts';
 import { countAlarms, judge } from './condition.ts';
 
-const REFRESH = { refreshMs: 30_000 };
+export const REFRESH = { refreshMs: 30_000 };
 const ALARM_REFRESH = { refreshMs: 15_000 };
 const PAGE = 1000;
-/** Maximum number of devices and sensors below an asset whose conditions the page follows. */
-const MOST_MEMBERS = 20_000;
+/** Maximum number of devices and sensors below an asset that the dashboard reads. */
+export const MOST_MEMBERS = 20_000;
 const MOST_CHILDREN = 5000;
 /** Maximum number of assets with the same parent that the page links. */
 const MOST_SIBLINGS = 60;
 
 const NO_MEMBERS: readonly AssetMember[] = [];
 const NO_ALARMS: readonly OpenAlarm[] = [];
+
+/** @param asset id; null: the members of all assets */
+export const readFirstMembers = (
+  client: Client,
+  asset: string | null,
+  signal: AbortSignal,
+): Promise<Page<AssetMember>> =>
+  fillPage<AssetMember>({
+    cursor: null,
+    limit: MOST_MEMBERS,
+    ask: ({ cursor }) => readMembers(client, asset, { limit: PAGE, cursor }, signal),
+  });
 
 /** Reads an asset with its children and members. @param path null: the roots */
 export function useTree(path: string | null) {
@@ -38,11 +51,7 @@ export function useTree(path: string | null) {
           limit: MOST_CHILDREN,
           ask: ({ cursor }) => readChildren(client, id, { limit: PAGE, cursor }, signal),
         }),
-        fillPage<AssetMember>({
-          cursor: null,
-          limit: MOST_MEMBERS,
-          ask: ({ cursor }) => readMembers(client, id, { limit: PAGE, cursor }, signal),
-        }),
+        readFirstMembers(client, id, signal),
       ]);
       return { path, isMissing: false as const, asset, siblings: siblings?.items ?? [], below, members };
     },

@@ -7,18 +7,14 @@ import { FilterField, useFilter } from '../../kit/list-controls.tsx';
 import { withQuery } from '../../routes.ts';
 import { MOST_SENSORS } from '../../state/fleet.ts';
 import { useQuery, useServices } from '../../state/hooks.ts';
-import { fillPage } from '../../state/lists.ts';
 import type { Place, PlaceOf } from '../../state/places.ts';
 import { Field } from '../shared/form.tsx';
 import { assetHref, stepsOf } from './address.ts';
 import type { AssetMember } from './api.ts';
-import { readChildren, readMembers } from './api.ts';
+import { readChildren } from './api.ts';
 import { LEVELS } from './levels.ts';
+import { MOST_MEMBERS, REFRESH, readFirstMembers } from './use-tree.ts';
 import './wall-places.css';
-
-const REFRESH = { refreshMs: 30_000 };
-const PAGE = 1000;
-const MOST_MEMBERS = 20_000;
 
 /** Renders the fields that group the wall by a level, or limit it to an asset and below, and the path of that asset. */
 export function WallPlaces({ isLarge, isFull }: Slots['wallPlaces']) {
@@ -105,14 +101,7 @@ function usePlaces(isWanted: boolean) {
   const { client, live } = useServices();
   const { data, problem } = useQuery(
     isWanted ? 'places' : 'no places',
-    async (signal) => {
-      if (!isWanted) return null;
-      return await fillPage<AssetMember>({
-        cursor: null,
-        limit: MOST_MEMBERS,
-        ask: ({ cursor }) => readMembers(client, null, { limit: PAGE, cursor }, signal),
-      });
-    },
+    async (signal) => (isWanted ? await readFirstMembers(client, null, signal) : null),
     REFRESH,
   );
   useEffect(() => {

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type AssetTree, NOW, type PlacedMember } from '../tree/index.ts';
-import { ITEMS_AT_ONCE } from './shared.ts';
+import { firstIndex, ITEMS_AT_ONCE } from './shared.ts';
 
 /** Sensors follow their device. */
 export const keyOfMember = ({ member: { device, sensor } }: PlacedMember): string =>
@@ -32,13 +32,8 @@ export class MemberOrder {
     if (this.#held?.id !== id || this.#held.version !== version)
       this.#held = { id, version, members: this.#sorted(id) };
     const members = await this.#held.members;
-    let [low, high] = [0, after === null ? 0 : members.length];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (keyOfMember(members[middle] as PlacedMember) <= (after ?? '')) low = middle + 1;
-      else high = middle;
-    }
-    return members.slice(low, low + limit + 1);
+    const first = after === null ? 0 : firstIndex(members, (member) => keyOfMember(member) > after);
+    return members.slice(first, first + limit + 1);
   }
 
   /** One sort of all would hold up other requests. The ids of devices are digests, so their first digits make small parts. */

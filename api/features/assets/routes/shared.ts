@@ -82,6 +82,17 @@ export function assetDetail(tree: AssetTree, asset: Asset, time: number = NOW) {
 /** Items that are looked at in one go. Then other requests can run. */
 export const ITEMS_AT_ONCE = 2000;
 
+/** @returns index of the first item of a sorted list for which this is true; the length of the list: of none */
+export function firstIndex<T>(items: readonly T[], isTrue: (item: T) => boolean): number {
+  let [low, high] = [0, items.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (isTrue(items[middle] as T)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
 /** The items after a key, up to `limit`, in the order of their keys. `next`: key of the last one; null: there are no more. */
 export async function selectPage<T>(
   items: Iterable<T>,
@@ -94,15 +105,10 @@ export async function selectPage<T>(
     const key = keyOf(item);
     const isBeyond = page.length > limit && key >= (page[limit]?.key ?? '');
     if (isBeyond || (after !== null && key <= after)) continue;
-    let [low, high] = [0, page.length];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((page[middle]?.key ?? '') < key) low = middle + 1;
-      else high = middle;
-    }
+    const place = firstIndex(page, (other) => other.key >= key);
     // An item that moves while the list is read may come twice.
-    if (page[low]?.key === key) continue;
-    page.splice(low, 0, { key, item });
+    if (page[place]?.key === key) continue;
+    page.splice(place, 0, { key, item });
     if (page.length > limit + 1) page.pop();
   }
   const last = page.length > limit ? page[limit - 1] : undefined;

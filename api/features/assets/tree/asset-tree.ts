@@ -185,11 +185,6 @@ export class AssetTree {
       yield* this.#upwardsBetween(value, part, assets);
   }
 
-  /** Placements at the asset and below it in [from, to), clipped. */
-  placementsBetween(asset: string, from: number, to: number): Placement[] {
-    return [...this.#nodes.placements(asset, { from, to })];
-  }
-
   /** Ids of all assets, also of retired ones. */
   ids(): Iterable<string> {
     return this.#nodes.assets.keys();
@@ -201,17 +196,13 @@ export class AssetTree {
   }
 
   /** The direct children in [from, to), clipped. */
-  *childrenBetween(asset: string, from: number, to: number): Generator<ChildSpan> {
-    for (const child of this.#nodes.assets.get(asset)?.ever() ?? [])
-      for (const { value, ...span } of this.#nodes.assets.get(child)?.parents.between(from, to) ?? [])
-        if (value === asset) yield { asset: child, ...span };
+  childrenBetween(asset: string, from: number, to: number): Iterable<ChildSpan> {
+    return this.#nodes.children(asset, { from, to });
   }
 
   /** The placements directly at the asset in [from, to), clipped, not those below it. */
-  *membersBetween(asset: string, from: number, to: number): Generator<Placement> {
-    for (const { device, sensor, places } of this.#nodes.assets.get(asset)?.membersEver() ?? [])
-      for (const { value, ...span } of places.between(from, to))
-        if (value === asset) yield { device, sensor, ...span };
+  membersBetween(asset: string, from: number, to: number): Iterable<Placement> {
+    return this.#nodes.members(asset, { from, to });
   }
 
   /** The spans in [from, to), clipped, in which the sensor has a place of its own, and is not where its device is. */

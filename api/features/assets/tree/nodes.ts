@@ -1,5 +1,5 @@
 import type { Level } from './levels.ts';
-import type { Placement } from './placement.ts';
+import type { ChildSpan, Placement } from './placement.ts';
 import { Timeline } from './timeline.ts';
 
 /** A set that needs no memory while it is empty, because few assets have former children or members. */
@@ -149,14 +149,22 @@ export class Nodes {
 
   /** Placements at the asset and below it in [from, to), clipped. */
   *placements(id: string, range: { from: number; to: number }): Generator<Placement> {
-    const node = this.assets.get(id);
-    if (!node) return;
-    for (const { device, sensor, places } of node.membersEver())
+    yield* this.members(id, range);
+    for (const { asset, from, to } of this.children(id, range)) yield* this.placements(asset, { from, to });
+  }
+
+  /** The placements at the asset itself in [from, to), clipped. */
+  *members(id: string, range: { from: number; to: number }): Generator<Placement> {
+    for (const { device, sensor, places } of this.assets.get(id)?.membersEver() ?? [])
       for (const { value, from, to } of places.between(range.from, range.to))
         if (value === id) yield { device, sensor, from, to };
-    for (const child of node.ever())
+  }
+
+  /** The direct children in [from, to), clipped. */
+  *children(id: string, range: { from: number; to: number }): Generator<ChildSpan> {
+    for (const child of this.assets.get(id)?.ever() ?? [])
       for (const { value, from, to } of this.assets.get(child)?.parents.between(range.from, range.to) ?? [])
-        if (value === id) yield* this.placements(child, { from, to });
+        if (value === id) yield { asset: child, from, to };
   }
 
   /** Ids of all assets that are above or at one of these at any time from `since` on. */

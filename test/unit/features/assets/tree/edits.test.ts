@@ -153,7 +153,7 @@ test('Placed sensor: its own place comes before that of its device, until it is 
   await assets.place('pump/flow', 'Plant 1/Hall 2', HOUR - 2 * HOUR_MS);
   const hall = assets.idOf('Plant 1/Hall 2');
   const range = [HOUR - 9 * HOUR_MS, HOUR + HOUR_MS] as const;
-  expect(assets.tree.placementsBetween(hall, ...range)).toMatchObject([
+  expect([...assets.tree.membersBetween(hall, ...range)]).toMatchObject([
     { from: HOUR - 2 * HOUR_MS, to: HOUR + HOUR_MS },
   ]);
   await assets.place('pump/flow', null);
@@ -161,7 +161,7 @@ test('Placed sensor: its own place comes before that of its device, until it is 
   expect(assets.ancestors('pump/flow', HOUR - HOUR_MS)[0]).toBe('Plant 1/Hall 2');
   expect(assets.ancestors('pump/flow', HOUR)[0]).toBe('Plant 1/Hall 1');
   expect(assets.ancestors('pump/heat', HOUR - HOUR_MS)[0]).toBe('Plant 1/Hall 1');
-  expect(assets.tree.placementsBetween(hall, ...range)).toMatchObject([
+  expect([...assets.tree.membersBetween(hall, ...range)]).toMatchObject([
     { from: HOUR - 2 * HOUR_MS, to: HOUR },
   ]);
 });

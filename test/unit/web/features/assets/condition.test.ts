@@ -117,7 +117,8 @@ test('Condition of assets: devices that have sent nothing: counted apart, and no
     ['bare'],
   );
   const members = ['press', 'oven', 'mill', 'bare', 'absent'].map((device) => member('P', device));
-  const judgeBy = (known: KnownFleet) => judge(members, { path: null, fleet: known, alarms: new Map() }).whole;
+  const judgeBy = (known: KnownFleet) =>
+    judge(members, { path: null, fleet: known, alarms: new Map() }).whole;
   expect(judgeBy(fleet)).toMatchObject({ devices: 5, offline: 1, withoutValues: 3 });
   expect(judgeBy({ ...fleet, isWhole: false })).toMatchObject({ devices: 5, offline: 1, withoutValues: 0 });
 });
