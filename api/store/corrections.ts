@@ -6,7 +6,7 @@ import type { Row, Session } from './sending/session.ts';
 const COLUMNS =
   'id, revision, device_id, kind, sensors, first_at, end_at, samples, caller, reason, undoes, running_until';
 const WRITE = `INSERT INTO correction_log (scope, month, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
-const FINISH = `${WRITE} USING TIMESTAMP ?`;
+const FINISH = `INSERT INTO correction_log (scope, month, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) USING TIMESTAMP ?`;
 const PAGE = {
   name: 'corrections_page',
   cql: `SELECT ${COLUMNS} FROM correction_log WHERE scope = ? AND month = ? AND id >= ? AND id < ? LIMIT ?`,

@@ -57,7 +57,7 @@ export async function undoCorrection(
   return corrections.log.finish(undo);
 }
 
-/** The undo that is in effect, because nobody has undone it. @param except id of an undo that is ignored */
+/** The first undo that is in effect, because nobody has undone it. @param except id of an undo that is ignored */
 async function findUndo(
   { corrections }: Core['store'],
   { id, device }: Correction,
@@ -68,12 +68,13 @@ async function findUndo(
   const isUndo = (listed: ListedCorrection) => listed.undoes !== null && !listed.id.equals(except);
   const undos = await corrections.select(uuidBytes(device), range, isUndo);
   const undone: Set<string> = new Set();
+  let first: ListedCorrection | null = null;
   for (const undo of undos.sort((a, b) => b.revision - a.revision)) {
     if (undone.has(undo.id.toString('hex'))) continue;
-    if (undo.undoes?.equals(id)) return corrections.find(undo.id);
     undone.add(String(undo.undoes?.toString('hex')));
+    if (undo.undoes?.equals(id)) first = undo;
   }
-  return null;
+  return first && corrections.find(first.id);
 }
 
 /** Two requests may list an undo of one correction at the same time. Both complete the earlier one. */

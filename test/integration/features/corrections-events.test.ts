@@ -136,9 +136,26 @@ test('Correction whose process was killed: this process reports it to live reade
   await until(async () => events().length > 0 && (await alarms())[0].values_corrected_at !== null);
   expect(events()).toMatchObject([{ data: { id: uuidText(entry.id), kind: 'remove' } }]);
   await until(async () => (await packed.store().corrections.find(entry.id))?.runningUntil === 0);
-  const { corrections } = packed.store();
-  await corrections.withdraw(entry);
-  expect(await corrections.find(entry.id)).toBeNull();
+});
+
+test('Undos of one correction at the same time: all answers name one undo, and its undo restores the correction', async () => {
+  const hour = packed.newHour();
+  await packed.send('valve', [{ ts: hour, value: 100 }]);
+  await replace('valve', hour, { s: 21 });
+  const list = async () => (await packed.system().get('/corrections?device=valve')).items as Json[];
+  const [{ id }] = await list();
+  const undo = async (correction: string): Promise<string> =>
+    (await (await packed.system().post(`/corrections/${correction}/undo`, {})).json()).id;
+  const [first, ...others] = await Promise.all([undo(id), undo(id)]);
+  expect(others).toEqual([first]);
+  expect(await packed.read('valve', hour)).toEqual([{ ts: hour, value: 100 }]);
+  packed.clock.now += 1000;
+  await undo(String(first));
+  expect(await packed.read('valve', hour)).toEqual([{ ts: hour, value: 21 }]);
+  // A process withdraws its own entry if another one was first.
+  const { entry } = await listRemoval('valve', [hour, hour + 1], 0);
+  await packed.store().corrections.withdraw(entry);
+  expect(await list()).toHaveLength(3);
 });
 
 test('Alarm: values of its time are corrected: it has values_corrected_at, and an older alarm has not', async () => {
