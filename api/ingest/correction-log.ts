@@ -1,10 +1,13 @@
-import type { Correction, CorrectionStore } from '../store/corrections.ts';
+import type { Correction, CorrectionStore, ReadCorrection } from '../store/corrections.ts';
 import type { Retry } from '../store/sending/retry.ts';
 import type { Device } from './registry/cache.ts';
 import type { RevisionWriter } from './revisions.ts';
 
-/** Is called when all readers see the correction, and before it is acknowledged. It is repeated while the database is unavailable. */
-export type OnCorrected = (correction: Correction, device: Device) => Promise<void> | void;
+/**
+ * Is called when all readers see the correction, and before it is acknowledged. It is repeated while the database is unavailable, and by
+ * another process if this one ends. So it may get a correction twice.
+ */
+export type OnCorrected = (correction: Correction) => Promise<void> | void;
 
 type Entry = Pick<Correction, 'kind' | 'sensors' | 'from' | 'to' | 'samples'> &
   CorrectionRequest & { undoes?: Buffer };
@@ -23,7 +26,7 @@ const MAX_AHEAD_MS = 4 * 60_000;
 /** Two processes may have taken one revision. The entries of both were written before either reads. */
 const SAME_MS = 1000;
 
-/** In ms. An undo waits for a running correction, unless its process has not prolonged it for this time. */
+/** In ms. If its process has not prolonged a correction for this time, the process has ended. */
 const RUNNING_MS = 10 * 60_000;
 
 /** Lists corrections with their revisions, and reports them when they are finished. */
@@ -49,14 +52,14 @@ export class CorrectionLog {
   }
 
   /**
-   * Lists a correction before its first row, so the list also has one that ends early. Its revision is greater than those of all earlier
+   * Lists a correction as running before its first row, so the list also has one that ends early. Its revision is greater than those of all earlier
    * corrections of the device, and no other correction of the device has it.
    * @param options `after`: a revision in epoch µs @throws `unavailable` while the process ends
    */
   async list(
     device: Device,
     { undoes, acceptedAt, ...entry }: Entry,
-    { after = 0, isRunning = false }: { after?: number; isRunning?: boolean } = {},
+    { after = 0 }: { after?: number } = {},
   ): Promise<Correction> {
     const { store, retry } = this.#deps;
     let revision = acceptedAt === undefined ? await this.#revisionAfter(device, after) : acceptedAt * 1000;
@@ -64,7 +67,7 @@ export class CorrectionLog {
     const least = acceptedAt === undefined ? 0 : Math.floor(await this.now());
     const listedAt = Math.max(least, Math.floor(revision / 1000));
     const id = store.newId(listedAt * 1000);
-    const runningUntil = isRunning ? (await this.now()) + RUNNING_MS : 0;
+    const runningUntil = (await this.now()) + RUNNING_MS;
     for (;;) {
       const listed = { ...entry, id, revision, device: device.id, undoes: undoes ?? null, runningUntil };
       await retry.run(() => store.add(listed));
@@ -97,11 +100,23 @@ export class CorrectionLog {
   }
 
   /** `correction`: with the sensors that it has changed, and their samples */
-  async finish(device: Device, correction: Correction): Promise<Correction> {
+  async finish(correction: Correction): Promise<Correction> {
+    const { store, retry } = this.#deps;
+    // Listeners and their clients read the log, and the entry of a removal has changed.
+    if (correction.kind === 'remove') await retry.run(() => store.add(correction));
+    await this.#report(correction);
     const finished = { ...correction, runningUntil: 0 };
-    if (correction.runningUntil > 0) await this.#deps.retry.run(() => this.#deps.store.add(finished));
-    for (const listener of this.#listeners)
-      await this.#deps.retry.run(async () => listener(finished, device));
+    await retry.run(() => store.add(finished));
     return finished;
+  }
+
+  /** Reports a correction whose process ended early. */
+  async complete(correction: ReadCorrection) {
+    await this.#report(correction);
+    await this.#deps.retry.run(() => this.#deps.store.finish(correction));
+  }
+
+  async #report(correction: Correction) {
+    for (const listener of this.#listeners) await this.#deps.retry.run(async () => listener(correction));
   }
 }

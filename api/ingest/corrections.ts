@@ -74,7 +74,7 @@ export class Corrections {
     const sensors = series.map(({ sensor }) => sensor.id);
     const range = { from: Math.min(...firsts), to: Math.max(...lasts) + 1 };
     const entry = { kind: 'replace' as const, sensors, ...range, samples, ...request };
-    const correction = await this.log.list(device, entry, { isRunning: true });
+    const correction = await this.log.list(device, entry);
     await this.write(
       device,
       correction.revision,
@@ -82,7 +82,7 @@ export class Corrections {
       // The database may be unavailable for long.
       () => this.log.prolong(correction),
     );
-    await this.log.finish(device, correction);
+    await this.log.finish(correction);
     this.#deps.onReplaced(samples);
   }
 

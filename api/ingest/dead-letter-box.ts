@@ -91,7 +91,7 @@ export function createDeadLetterBox(deps: {
         device: isWhole || account ? device : undefined,
         topic,
         codes,
-        content: isWhole ? { contentType, payload, refused, replaces } : null,
+        content: isWhole ? { contentType, payload, refused, replaces: replaces ? true : undefined } : null,
       });
     },
   };

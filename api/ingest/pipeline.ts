@@ -23,6 +23,9 @@ import type { Topics } from './topics.ts';
  */
 export type Send = (topic: string, payload: Buffer, retain?: boolean, waited?: number) => void;
 
+/** `unclear`: the message has the user property `replace`, but with another value than `true` or `false` */
+export type Replacement = boolean | 'unclear';
+
 export interface Message {
   topic: string;
   /** as `Topics.contract` reads it; null: the contract does not have the topic */
@@ -38,7 +41,7 @@ export interface Message {
   /** the DUP flag: an earlier delivery may have been handled */
   dup?: boolean;
   /** the user property `replace` of MQTT 5 */
-  replaces?: boolean;
+  replaces?: Replacement;
   /** a redelivery has the same receipt */
   receipt: Receipt;
   /** Receives the refused elements before the message is settled, if the protocol of the source can report a reason. */

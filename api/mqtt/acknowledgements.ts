@@ -1,11 +1,15 @@
 import { hash } from 'node:crypto';
 import type { Writable } from 'node:stream';
 import { LRUCache } from 'lru-cache';
+import type { Replacement } from '../ingest/pipeline.ts';
 import type { Receipt } from '../ingest/receipt-times.ts';
 
-/** MQTT 5, section 3.3.2.3.7 */
-export const isReplacing = (properties: { userProperties?: object } | undefined): boolean =>
-  (properties?.userProperties as Record<string, unknown> | undefined)?.['replace'] === 'true';
+/** MQTT 5, section 3.3.2.3.7. A property may occur several times. */
+export function replacementOf(properties: { userProperties?: object } | undefined): Replacement {
+  const value = (properties?.userProperties as Record<string, unknown> | undefined)?.['replace'];
+  if (value === undefined || value === 'false') return false;
+  return value === 'true' || 'unclear';
+}
 
 /** Sends them in the order in which the messages arrived (MQTT 3.1.1, 4.6.0-2; MQTT 5, 4.6.0-2), even if a later one is committed first. */
 export class Acknowledgements {

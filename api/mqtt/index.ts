@@ -8,7 +8,7 @@ import type { Context } from '../observability/index.ts';
 import type { Check } from '../observability/readiness.ts';
 import { createBroker } from './embedded/index.ts';
 
-export { Acknowledgements, Deliveries, isReplacing, Pubacks } from './acknowledgements.ts';
+export { Acknowledgements, Deliveries, Pubacks, replacementOf } from './acknowledgements.ts';
 
 /** Later messages stay unacknowledged, and their senders send them again. */
 const DRAIN_MS = 2000;

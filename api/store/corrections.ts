@@ -6,17 +6,19 @@ import type { Row, Session } from './sending/session.ts';
 const COLUMNS =
   'id, revision, device_id, kind, sensors, first_at, end_at, samples, caller, reason, undoes, running_until';
 const WRITE = `INSERT INTO correction_log (scope, month, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+const FINISH = `INSERT INTO correction_log (scope, month, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) USING TIMESTAMP ?`;
 const PAGE = {
   name: 'corrections_page',
   cql: `SELECT ${COLUMNS} FROM correction_log WHERE scope = ? AND month = ? AND id >= ? AND id < ? LIMIT ?`,
 };
 const REVISIONS = {
   name: 'read_revisions',
-  cql: 'SELECT id, revision FROM correction_log WHERE scope = ? AND month = ? AND id >= ? AND id < ?',
+  cql: 'SELECT id, revision, undoes, running_until FROM correction_log WHERE scope = ? AND month = ? AND id >= ? AND id < ?',
 };
+const WITHDRAW = 'DELETE FROM correction_log WHERE scope = ? AND month = ? AND id = ?';
 const ONE = {
   name: 'read_correction',
-  cql: `SELECT ${COLUMNS} FROM correction_log WHERE scope = ? AND month = ? AND id = ?`,
+  cql: `SELECT ${COLUMNS}, WRITETIME(running_until) AS written_at FROM correction_log WHERE scope = ? AND month = ? AND id = ?`,
 };
 
 export type CorrectionKind = 'replace' | 'remove' | 'undo';
@@ -42,7 +44,7 @@ export interface Correction {
   reason: string | null;
   /** id of a correction, for the kind `undo` */
   undoes: Buffer | null;
-  /** epoch ms until which it writes, unless it ends early; 0: it is finished */
+  /** epoch ms until which its process works on it, unless the process ends; 0: it is finished */
   runningUntil: number;
 }
 
@@ -52,46 +54,81 @@ const INSTALLATION = Buffer.alloc(16);
 /** A null would be a tombstone. */
 const NO_REASON = '';
 
+/** In µs. The two rows of a correction are written within this time, and the next write comes minutes later. */
+const ROWS_WITHIN_US = 1_000_000;
+
+/** A part of its entry. */
+export type ListedCorrection = Pick<Correction, 'id' | 'revision' | 'undoes' | 'runningUntil'>;
+
+/** `writtenAt`: write timestamp of the entry, in µs */
+export type ReadCorrection = Correction & { writtenAt: number };
+
 export function createCorrectionStore(session: Session) {
+  async function write(
+    { id, revision, device, undoes, ...correction }: Correction,
+    query: string,
+    stamp: Buffer[] = [],
+  ) {
+    const { kind, sensors, from, to, samples, by, reason, runningUntil } = correction;
+    const bytes = uuidBytes(device);
+    const rest = [
+      ...[int64(monthOf(timeOfId(id))), id, int64(revision), bytes, kind, JSON.stringify(sensors)],
+      ...[int64(from), int64(to), int64(samples), by, reason ?? NO_REASON, undoes ?? undefined],
+      ...[int64(runningUntil), ...stamp],
+    ];
+    await Promise.all(
+      [bytes, INSTALLATION].map((scope) =>
+        session.writeBatch('write_correction', [{ query, params: [scope, ...rest] }]),
+      ),
+    );
+  }
+
   return {
     /** Adds it to the list of its device, and to that of the installation, or replaces its entry. */
-    async add({ id, revision, device, undoes, ...correction }: Correction): Promise<void> {
-      const { kind, sensors, from, to, samples, by, reason, runningUntil } = correction;
-      const bytes = uuidBytes(device);
-      const rest = [
-        ...[int64(monthOf(timeOfId(id))), id, int64(revision), bytes, kind, JSON.stringify(sensors)],
-        ...[int64(from), int64(to), int64(samples), by, reason ?? NO_REASON, undoes ?? undefined],
-        int64(runningUntil),
-      ];
-      await Promise.all(
-        [bytes, INSTALLATION].map((scope) =>
-          session.writeBatch('write_correction', [{ query: WRITE, params: [scope, ...rest] }]),
-        ),
-      );
+    add: (correction: Correction): Promise<void> => write(correction, WRITE),
+
+    /** Takes it off the lists, before anybody has seen it. */
+    async withdraw({ id, device }: Correction): Promise<void> {
+      const queries = [uuidBytes(device), INSTALLATION].map((scope) => ({
+        query: WITHDRAW,
+        params: [scope, int64(monthOf(timeOfId(id))), id],
+      }));
+      for (const query of queries) await session.writeBatch('withdraw_correction', [query]);
     },
+
+    /** Marks it as finished, unless its own process has changed it since `writtenAt`. */
+    finish: ({ writtenAt, ...correction }: ReadCorrection): Promise<void> =>
+      write({ ...correction, runningUntil: 0 }, FINISH, [int64(writtenAt + ROWS_WITHIN_US)]),
 
     newId: (revision: number): Buffer => newTimeId(Math.floor(revision / 1000)),
 
     /** @returns null: there is no such correction, or it has expired */
-    async find(id: Buffer): Promise<Correction | null> {
+    async find(id: Buffer): Promise<ReadCorrection | null> {
       const row = await session.one(ONE, [INSTALLATION, int64(monthOf(timeOfId(id))), id]);
-      return row ? toCorrection(row) : null;
+      return row ? { ...toCorrection(row), writtenAt: Number(row['written_at']) } : null;
     },
 
     /**
-     * The revisions of a device or of the installation, oldest first. `from` and `to` limit the times of their ids, in epoch ms, half-open.
+     * The corrections of a device or of the installation that `isWanted` selects, oldest first. `from` and `to` limit the times of their ids,
+     * in epoch ms, half-open.
      */
-    async revisions(device: DeviceBytes | null, { from, to }: { from: number; to: number }) {
-      const months = [...new Set([monthOf(to), monthOf(from)])];
-      const rows = await Promise.all(
-        months.map((month) =>
-          session.all(REVISIONS, [device ?? INSTALLATION, int64(month), firstIdOf(from), firstIdOf(to)]),
-        ),
-      );
-      return rows
-        .flat()
-        .reverse()
-        .map((row) => ({ id: row['id'].getBuffer() as Buffer, revision: Number(row['revision']) }));
+    async select(
+      device: DeviceBytes | null,
+      { from, to }: { from: number; to: number },
+      isWanted: (listed: ListedCorrection) => boolean,
+    ): Promise<ListedCorrection[]> {
+      const found: ListedCorrection[] = [];
+      for (let month = monthOf(to); month >= monthOf(from); month = monthOf(month - 1)) {
+        const params = [device ?? INSTALLATION, int64(month), firstIdOf(from), firstIdOf(to)];
+        for await (const rows of session.pages(REVISIONS, params))
+          found.push(...rows.map(toListed).filter(isWanted));
+      }
+      return found.reverse();
+    },
+
+    /** All corrections of the range: see `select`. */
+    revisions(device: DeviceBytes | null, range: { from: number; to: number }) {
+      return this.select(device, range, () => true);
     },
 
     /** The sensors of the corrections of a device that were accepted in [from, to). */
@@ -132,6 +169,13 @@ export function createCorrectionStore(session: Session) {
     },
   };
 }
+
+const toListed = (row: Row): ListedCorrection => ({
+  id: row['id'].getBuffer(),
+  revision: Number(row['revision']),
+  undoes: row['undoes']?.getBuffer() ?? null,
+  runningUntil: row['running_until'].getTime(),
+});
 
 const toCorrection = (row: Row): Correction => ({
   id: row['id'].getBuffer(),

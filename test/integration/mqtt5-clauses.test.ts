@@ -511,17 +511,20 @@ test('MQTT-4.7.2-1: topic filter begins with a wildcard: the client gets no $SYS
 });
 
 test.each([
-  ['a publish', false, true],
-  ['a last will', true, false],
+  ['true', false, true],
+  ['false', false, false],
+  ['TRUE', false, 'unclear'],
+  [['true', 'true'], false, 'unclear'],
+  ['true', true, false],
 ])(
-  'User property replace: %s: last will is %s: the message replaces stored values: %s',
-  async (_, isWill, replaces) => {
-    const received: Array<boolean | undefined> = [];
+  'User property replace is %j: last will is %s: the message replaces stored values: %s',
+  async (replace, isWill, replaces) => {
+    const received: Array<boolean | string | undefined> = [];
     settle = async (message) => {
       received.push(message.replaces);
       return 'accepted';
     };
-    const properties = { userProperties: { replace: 'true' } };
+    const properties = { userProperties: { replace } };
     const payload = Buffer.from('21');
     const device = await connect(
       isWill ? { will: { topic: MEASUREMENTS, payload, qos: 1, retain: false, properties } } : {},

@@ -85,7 +85,7 @@ export const alarmsFeature = defineFeature({
     });
     return {
       deps: { alarms, tables },
-      onCorrected: (correction, { bytes }) => noteCorrected(tables.episodes, correction, bytes),
+      onCorrected: (correction) => noteCorrected(tables.episodes, correction),
       // It also ends alarms of a device that is already retired, so a second retirement repeats it after a failure.
       onRetired: ({ bytes }) => alarms.endOfDevice(bytes),
       start: alarms.start,

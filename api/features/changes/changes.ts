@@ -15,6 +15,9 @@ const PIECE_MS_PER_DEVICE = 2;
 /** A waiting reader asks again after this time in ms. */
 const ASK_EVERY_MS = 250;
 
+/** A client reads the range of a correction again. So a correction that still runs must not reach it. */
+const ASK_AFTER_CORRECTION_MS = 1000;
+
 /** A new reader does not wait for processes whose marks are older than this, in ms. */
 const OLDEST_JOIN_MS = 150_000;
 
@@ -49,14 +52,18 @@ export class Changes {
   }) {
     this.#horizon = horizon;
     this.#clock = clock;
-    this.#reading = new ChangeReading({ store, blocks, groups });
+    this.#reading = new ChangeReading({ store, blocks, groups, clock });
   }
 
   /** In ms until it is worth asking again; 0: the step can be read now. */
   async readableIn(position: Position): Promise<number> {
     const { step, at } = position;
     // Late messages are noted under the hour of their commit until that hour closes.
-    if (step !== 'window' && step !== 'open') return Math.max(0, closingOf(at) - this.#clock());
+    if (step !== 'window' && step !== 'open') {
+      const closesIn = closingOf(at) - this.#clock();
+      if (closesIn > 0) return closesIn;
+      return step === 'late' && (await this.#reading.hasRunningCorrection(at)) ? ASK_AFTER_CORRECTION_MS : 0;
+    }
     const wanted = step === 'open' ? at : this.#pieceEnd(position);
     return (await this.#horizon.read()) >= wanted ? 0 : ASK_EVERY_MS;
   }

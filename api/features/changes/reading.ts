@@ -33,6 +33,7 @@ export class ChangeReading {
   #store;
   #blocks;
   #groups;
+  #clock;
   #deviceCount = 0;
   #known: LRUCache<string, Names> = new LRUCache(NAMES);
 
@@ -40,7 +41,14 @@ export class ChangeReading {
     store,
     blocks,
     groups,
-  }: { store: Pick<Store, 'devices' | 'corrections'>; blocks: BlockStore; groups: number }) {
+    clock,
+  }: {
+    store: Pick<Store, 'devices' | 'corrections'>;
+    blocks: BlockStore;
+    groups: number;
+    clock: () => number;
+  }) {
+    this.#clock = clock;
     this.#store = store;
     this.#blocks = blocks;
     this.#groups = groups;
@@ -116,6 +124,14 @@ export class ChangeReading {
         yield progressOf(position, { group, device, bucket });
       }
     }
+  }
+
+  /** Whether a correction that was accepted in the hour still runs. @param hour epoch ms */
+  async hasRunningCorrection(hour: number): Promise<boolean> {
+    const now = this.#clock();
+    const range = { from: hour, to: hour + HOUR_MS };
+    const running = await this.#store.corrections.select(null, range, ({ runningUntil }) => runningUntil > now);
+    return running.length > 0;
   }
 
   /** Those that were accepted in the hour of the step, in the order of their acceptance. They come after the late blocks. */

@@ -1,11 +1,10 @@
-import { formatTime } from '../../../common/times.ts';
-import { uuidText } from '../../../schema/ids.ts';
+import { groupOf, uuidBytes, uuidText } from '../../../schema/ids.ts';
 import type { Core } from '../../feature.ts';
 import { type Channel, jsonMessage } from '../../http/index.ts';
 import type { FindAnnounced } from '../../ingest/outbox.ts';
 import type { Correction } from '../../store/corrections.ts';
 import { parseTimeId, type Store } from '../../store/index.ts';
-import { correctionRecord } from '../shared/corrections/index.ts';
+import { correctionItem, correctionRecord } from '../shared/corrections/index.ts';
 
 /** The kind of the announcements of corrections in the outbox, and of their records in Kafka. */
 export const KIND = 'correction';
@@ -30,20 +29,6 @@ export const CHANNELS = {
   },
 } satisfies Record<string, Channel>;
 
-export const correctionItem = ({ id, revision, device, sensors, from, to, ...correction }: Correction) => ({
-  id: uuidText(id),
-  accepted_at: formatTime(Math.floor(revision / 1000)),
-  kind: correction.kind,
-  device_id: device,
-  sensor_ids: sensors,
-  from: formatTime(from),
-  to: formatTime(to),
-  samples: correction.samples,
-  by: correction.by,
-  reason: correction.reason,
-  undoes: correction.undoes && uuidText(correction.undoes),
-});
-
 /** A broker without access control lets any client publish. */
 const readCorrection = (message: { id?: unknown; device_id?: unknown; sensor_ids?: unknown }) =>
   typeof message.id === 'string' && typeof message.device_id === 'string' && Array.isArray(message.sensor_ids)
@@ -59,21 +44,21 @@ export const createFind =
   };
 
 /** Reports each correction to live readers, and to the feature that streams announcements. */
-export function createEvents({ publishing: { live, stream }, ingest: { outbox } }: Core) {
+export function createEvents({ publishing: { live, stream }, ingest: { outbox }, store: { groups } }: Core) {
   const channel = live.channel(CHANNEL, readCorrection);
   channel.subscribe((message) => stream.sendEvent(KIND, message));
 
   return {
-    async onCorrected(correction: Correction, { group }: { group: number }) {
+    async onCorrected(correction: Correction) {
       const announcement = {
-        ...{ kind: KIND, id: uuidText(correction.id), group },
+        ...{ kind: KIND, id: uuidText(correction.id), group: groupOf(uuidBytes(correction.device), groups) },
         item: correctionRecord(correction),
       };
       // The correction is committed already.
       await outbox?.commit(announcement, async () => {});
       const item = correctionItem(correction);
       for (let at = 0; at < correction.sensors.length; at += SENSORS_PER_MESSAGE)
-        channel.publish({ ...item, sensor_ids: item.sensor_ids.slice(at, at + SENSORS_PER_MESSAGE) });
+        channel.publish({ ...item, sensor_ids: correction.sensors.slice(at, at + SENSORS_PER_MESSAGE) });
     },
   };
 }

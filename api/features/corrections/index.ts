@@ -1,6 +1,7 @@
 /** Corrections: stored samples are replaced or removed, and every correction is listed. */
 import { defineFeature } from '../../feature.ts';
 import { createConcurrencyLimit } from '../../http/index.ts';
+import { createCompletion } from './completion.ts';
 import { CHANNELS, createEvents, createFind, KIND } from './events.ts';
 import { routes } from './routes.ts';
 import { SCHEMAS } from './schemas.ts';
@@ -31,6 +32,7 @@ export const correctionsFeature = defineFeature({
   routes,
   create: (core) => ({
     ...createEvents(core),
+    ...createCompletion(core),
     deps: {
       removals: createConcurrencyLimit(
         MAX_REMOVALS,

@@ -77,16 +77,16 @@ async function removeOfDevice(
       }
       if (changes.length === 0) continue;
       if (!isDry)
-        listed ??= await corrections.log.list(device, { ...entry, ...request }, { isRunning: true });
+        listed ??= await corrections.log.list(device, { ...entry, ...request });
       removed.ids.push(...changes.map(({ sensor }) => sensor.id));
       removed.samples += samples;
-      if (!listed) continue;
-      await corrections.write(device, listed.revision, changes);
-      await corrections.log.prolong(listed);
+      const running = listed;
+      if (running)
+        await corrections.write(device, running.revision, changes, () => corrections.log.prolong(running));
     }
   } finally {
     if (listed)
-      await corrections.log.finish(device, { ...listed, sensors: removed.ids, samples: removed.samples });
+      await corrections.log.finish({ ...listed, sensors: removed.ids, samples: removed.samples });
   }
   return { length: removed.ids.length, samples: removed.samples };
 }

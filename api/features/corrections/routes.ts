@@ -24,8 +24,8 @@ import {
 import type { ConcurrencyLimit } from '../../http/long-requests.ts';
 import type { Route } from '../../http/route.ts';
 import { parseTimeId } from '../../store/index.ts';
+import { correctionItem } from '../shared/corrections/index.ts';
 import { selectSensors } from '../shared/selection/index.ts';
-import { correctionItem } from './events.ts';
 import { removeSamples } from './removal.ts';
 import { SCHEMAS } from './schemas.ts';
 import { undoCorrection } from './undo.ts';

@@ -7,7 +7,7 @@ import type { Store } from '../../store/index.ts';
 import { storeWaiting } from '../awaiting-registration.ts';
 import type { MessageBatch } from '../decode/message-batch.ts';
 import { type IngestResult, ONE_REFUSED, resultOf, resultOrRefusal } from '../ingest-result.ts';
-import { type Arrival, arrivalOf, type Message, type Outcome, toKept } from '../pipeline.ts';
+import { type Arrival, arrivalOf, type Message, type Outcome, type Replacement, toKept } from '../pipeline.ts';
 import { readBirth } from '../registry/birth-message.ts';
 import type { Births } from '../registry/births.ts';
 import type { Registry } from '../registry/index.ts';
@@ -33,7 +33,7 @@ export interface Kept {
   /** Only elements that were refused at the first attempt are stored now. null: all are stored. */
   isRefused: ((index: number) => boolean) | null;
   /** its values replace stored ones */
-  replaces?: boolean | undefined;
+  replaces?: Replacement | undefined;
 }
 
 /** `handle` and `replay` throw an error that refuses the whole message. `I` is null if the handler finds the device itself. */

@@ -22,12 +22,17 @@ export class ReplacingMessages {
     this.#logger = logger;
   }
 
-  /** @returns null: the device is not permitted @throws `unknown_device`, `busy`, and the errors of the decoder */
+  /** @returns null: the device is not permitted @throws `malformed`, `unknown_device`, `busy`, and the errors of the decoder */
   async store(message: Message, name: string, identity: Identity): Promise<MessageBatch | null> {
     if (!this.#permitted.has(identity.id)) {
       message.onRefused?.([wholeRefusal('forbidden', 'MQTT_REPLACE_DEVICES must list the device.')]);
       return null;
     }
+    if (message.replaces === 'unclear')
+      throw new MillraceError(
+        'malformed',
+        'The user property replace must be true or false, and occur once. A replay replaces.',
+      );
     const { payload, contentType, receivedAt } = message;
     const batch = this.#decoder.decode(payload, contentType, receivedAt);
     await this.#replace(identity, batch, receivedAt);

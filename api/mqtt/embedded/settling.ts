@@ -6,7 +6,7 @@ import { PayloadMemory } from '../../ingest/admission/index.ts';
 import type { HandleMessage, Message, Outcome } from '../../ingest/pipeline.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import type { Refusals } from '../../store/dead-letters.ts';
-import { type Deliveries, isReplacing } from '../acknowledgements.ts';
+import { type Deliveries, replacementOf } from '../acknowledgements.ts';
 import { type Answers, DROPPED } from './answers.ts';
 import type { Connection } from './connections.ts';
 import { isLeaving } from './mqtt5.ts';
@@ -100,7 +100,7 @@ export class Settling {
       payload,
       contentType: properties?.contentType,
       // The broker sends a last will later, when its sender cannot know any more whether it is right.
-      replaces: connection !== undefined && isReplacing(properties),
+      replaces: connection !== undefined && replacementOf(properties),
       retained: false,
       receivedAt: this.#clock(),
       dup,

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
+import { uuidText } from '../../../schema/ids.ts';
 import { HOUR_MS } from '../../../schema/rules.ts';
 import { useCleanUps } from '../../support/clean-ups.ts';
 import { openStream } from '../../support/http/event-stream.ts';
@@ -8,7 +9,10 @@ import { usePackedSystem } from '../../support/system/packed.ts';
 import { until } from '../../support/until.ts';
 
 const afterwards = useCleanUps();
-const packed = usePackedSystem({ readStreamed: async () => [], periods: { alarmRules: 100 } });
+const packed = usePackedSystem({
+  readStreamed: async () => [],
+  periods: { alarmRules: 100, corrections: 200 },
+});
 
 const replace = (device: string, ts: number, values: Record<string, number>) =>
   packed.system().post(
@@ -76,6 +80,82 @@ test('Corrections in /changes: their hour has closed: in order, before its water
   expect(lines.findIndex(({ kind }) => kind === 'watermark')).toBeGreaterThan(
     lines.indexOf(corrections.at(-1)),
   );
+});
+
+/** Lists a correction of `s` as a process does that is killed before its listeners have it. @returns sets its entry */
+async function listRemoval(device: string, [from, to]: [number, number], runningUntil: number) {
+  const { corrections } = packed.store();
+  const { device: deviceBytes, sensor } = packed.keyOf(device);
+  const entry = {
+    ...{ id: corrections.newId(packed.clock.now * 1000), revision: packed.clock.now * 1000 },
+    ...{ device: uuidText(deviceBytes), kind: 'remove' as const, sensors: [uuidText(sensor)] },
+    ...{ from, to, samples: 0, by: 'test', reason: 'killed', undoes: null, runningUntil },
+  };
+  await corrections.add(entry);
+  return { entry, set: (more: object) => corrections.add({ ...entry, ...more }) };
+}
+
+test('Corrections in /changes: a removal runs past the end of its hour: the watermark waits until it has ended', async () => {
+  const hour = packed.newHour();
+  await packed.send('silo', [{ ts: hour, value: 100 }]);
+  const { set } = await listRemoval('silo', [hour, hour + 1], hour + 5 * HOUR_MS);
+  packed.clock.now = hour + 2 * HOUR_MS;
+  const lines: Json[] = [];
+  let since = new Date(hour).toISOString();
+  const read = async () => {
+    lines.push(...(await changesSince(since)));
+    since = lines.at(-1).cursor;
+  };
+  await until(async () => {
+    await read();
+    return lines.at(-1).kind === 'position';
+  });
+  expect(lines.some(({ kind }) => kind === 'correction' || kind === 'watermark')).toBe(false);
+  await set({ samples: 1, runningUntil: 0 });
+  while (!lines.some(({ kind }) => kind === 'watermark')) await read();
+  expect(lines.filter(({ kind }) => kind === 'correction')).toMatchObject([{ samples: 1, reason: 'killed' }]);
+});
+
+test('Correction whose process was killed: this process reports it to live readers and marks the alarm', async () => {
+  packed.newHour();
+  const rule = { name: 'warm', severity: 'info', scope: { device: 'kiln' } };
+  await packed.system().post('/alarm-rules', { ...rule, condition: { kind: 'above', limit: 5 } });
+  const start = packed.clock.now + 30_000;
+  packed.clock.now += 60_000;
+  await packed.send('kiln', [
+    { ts: start, value: 9 },
+    { ts: start + 1000, value: 1 },
+  ]);
+  const alarms = async () => (await packed.system().get('/alarms?device=kiln')).items as Json[];
+  await until(async () => (await alarms()).length === 1);
+  const stream = await openStream(`${packed.system().httpUrl}/api/v1/stream`);
+  afterwards(() => stream.close());
+  const { entry } = await listRemoval('kiln', [start, start + 1000], packed.clock.now - 1);
+  const events = () =>
+    stream.events.filter(({ event, data }) => event === 'correction' && data.reason === 'killed');
+  await until(async () => events().length > 0 && (await alarms())[0].values_corrected_at !== null);
+  expect(events()).toMatchObject([{ data: { id: uuidText(entry.id), kind: 'remove' } }]);
+  await until(async () => (await packed.store().corrections.find(entry.id))?.runningUntil === 0);
+});
+
+test('Undos of one correction at the same time: all answers name one undo, and its undo restores the correction', async () => {
+  const hour = packed.newHour();
+  await packed.send('valve', [{ ts: hour, value: 100 }]);
+  await replace('valve', hour, { s: 21 });
+  const list = async () => (await packed.system().get('/corrections?device=valve')).items as Json[];
+  const [{ id }] = await list();
+  const undo = async (correction: string): Promise<string> =>
+    (await (await packed.system().post(`/corrections/${correction}/undo`, {})).json()).id;
+  const [first, ...others] = await Promise.all([undo(id), undo(id)]);
+  expect(others).toEqual([first]);
+  expect(await packed.read('valve', hour)).toEqual([{ ts: hour, value: 100 }]);
+  packed.clock.now += 1000;
+  await undo(String(first));
+  expect(await packed.read('valve', hour)).toEqual([{ ts: hour, value: 21 }]);
+  // A process withdraws its own entry if another one was first.
+  const { entry } = await listRemoval('valve', [hour, hour + 1], 0);
+  await packed.store().corrections.withdraw(entry);
+  expect(await list()).toHaveLength(3);
 });
 
 test('Alarm: values of its time are corrected: it has values_corrected_at, and an older alarm has not', async () => {

@@ -1,7 +1,7 @@
 import type { IPublishPacket, MqttClient } from 'mqtt';
 import { keptBytes, PayloadMemory } from '../../../ingest/admission/index.ts';
 import type { Receipt } from '../../../ingest/receipt-times.ts';
-import { Acknowledgements, Deliveries, isReplacing, Pubacks } from '../../../mqtt/index.ts';
+import { Acknowledgements, Deliveries, Pubacks, replacementOf } from '../../../mqtt/index.ts';
 import { KeepAlive } from './keep-alive.ts';
 import { type Publish, type Receive, readPublishes } from './publish-reader.ts';
 
@@ -169,13 +169,17 @@ const openConnection = (client: MqttClient) => ({
   settledBytes: 0,
 });
 
-const publishOf = ({ topic, payload, qos, messageId, dup, retain, properties }: IPublishPacket): Publish => ({
-  topic,
-  payload: Buffer.isBuffer(payload) ? payload : Buffer.from(payload),
-  qos,
-  messageId,
-  dup,
-  retain,
-  contentType: properties?.contentType,
-  ...(!retain && isReplacing(properties) && { replaces: true }),
-});
+function publishOf(packet: IPublishPacket): Publish {
+  const { topic, payload, qos, messageId, dup, retain, properties } = packet;
+  const replaces = !retain && replacementOf(properties);
+  return {
+    topic,
+    payload: Buffer.isBuffer(payload) ? payload : Buffer.from(payload),
+    qos,
+    messageId,
+    dup,
+    retain,
+    contentType: properties?.contentType,
+    ...(replaces && { replaces }),
+  };
+}

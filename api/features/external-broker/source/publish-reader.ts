@@ -1,5 +1,6 @@
 import { type Duplex, Writable } from 'node:stream';
 import type { MqttClient } from 'mqtt';
+import type { Replacement } from '../../../ingest/pipeline.ts';
 
 export interface Publish {
   topic: string;
@@ -11,7 +12,7 @@ export interface Publish {
   retain: boolean;
   contentType: string | undefined;
   /** The user property `replace`. MQTT.js reads all messages with user properties. */
-  replaces?: boolean;
+  replaces?: Replacement;
 }
 
 /** Returns false if the message must wait, because too much is unsettled. Then the caller reads no further until `next` is called. */

@@ -1,9 +1,10 @@
-/** Corrections as Kafka and `/changes` have them. */
+/** Corrections as clients get them. */
 import { formatTime } from '../../../../common/times.ts';
 import { uuidText } from '../../../../schema/ids.ts';
 import type { AnnouncedItem } from '../../../ingest/outbox.ts';
 import type { Correction } from '../../../store/corrections.ts';
 
+/** For Kafka. */
 export const correctionRecord = ({ id, revision, undoes, ...correction }: Correction): AnnouncedItem => ({
   key: correction.device,
   content: {
@@ -22,9 +23,18 @@ export const correctionRecord = ({ id, revision, undoes, ...correction }: Correc
   times: ['accepted_at', 'from', 'to'],
 });
 
-/** JSON without its closing brace. */
-export function correctionText(correction: Correction): string {
+/** JSON for `/changes`, without its closing brace. */
+export const correctionText = (correction: Correction): string =>
+  JSON.stringify({ kind: 'correction', ...withTexts(correction) }).slice(0, -1);
+
+/** For HTTP and live readers. */
+export function correctionItem(correction: Correction) {
+  const { correction: kind, ...members } = withTexts(correction);
+  return { kind, ...members };
+}
+
+function withTexts(correction: Correction): Record<string, unknown> {
   const { content, times } = correctionRecord(correction);
   const texts = times.map((name) => [name, formatTime(Number(content[name]))]);
-  return JSON.stringify({ kind: 'correction', ...content, ...Object.fromEntries(texts) }).slice(0, -1);
+  return { ...content, ...Object.fromEntries(texts) };
 }

@@ -42,6 +42,14 @@ test('Message with the property replace: device is not listed: forbidden, and no
   expect(await entries()).toEqual([]);
 });
 
+test('Message whose property replace is neither true nor false: a dead letter, and nothing is stored', async () => {
+  await pipeline.measure('meter', [sample(NOW, 21)]);
+  const outcome = await pipeline.measure('meter', [sample(NOW, 100)], { replaces: 'unclear' });
+  expect(outcome).toBe('refused');
+  expect(await stored('meter')).toEqual([[NOW, 21]]);
+  expect(await pipeline.deadLetters()).toEqual([{ malformed: 1 }]);
+});
+
 test('Message with the property replace: redelivered: a second correction with the same values', async () => {
   await pipeline.measure('meter', [sample(NOW, 100)]);
   for (const dup of [false, true]) {

@@ -19,6 +19,11 @@ afterEach(() => pipeline.stop());
 const sample = (ts: number, value: number) => ({ sensor_id: 's', ts, value });
 const send = (...samples: Array<ReturnType<typeof sample>>) => pipeline.measure('device', samples);
 
+const listed = async () => {
+  const range = { from: NOW - DAY_MS, to: NOW + DAY_MS };
+  return (await corrections.log.page(null, range, { before: null, limit: 100 })).corrections;
+};
+
 /** The newest value must be the last sample. */
 async function shown() {
   const samples = await pipeline.samples('device', 's', NOW - 24 * HOUR_MS);
@@ -62,6 +67,41 @@ test('Undo of a replacement: the old value is back, an added instant is gone, an
     [NOW - 1000, 100],
     [NOW - 500, -5],
   ]);
+});
+
+test('Undo that is repeated: the list has one, and its undo restores the correction', async () => {
+  await send(sample(NOW, 100));
+  await corrections.replace('device', [sample(NOW, 21)]);
+  const [replacement] = await listed();
+  const undo = await corrections.undoOf(replacement);
+  clock.now += 1000;
+  expect((await corrections.undoOf(replacement)).id).toEqual(undo.id);
+  expect(await shown()).toEqual([[NOW, 100]]);
+  await corrections.undoOf(undo);
+  expect(await shown()).toEqual([[NOW, 21]]);
+  const second = await corrections.undoOf(replacement);
+  expect(second.id).not.toEqual(undo.id);
+  expect(await shown()).toEqual([[NOW, 100]]);
+  expect(await listed()).toHaveLength(4);
+});
+
+test('Undos of one correction by two processes at the same time: the list has one, and its undo restores the correction', async () => {
+  await send(sample(NOW, 100));
+  await corrections.replace('device', [sample(NOW, 21)]);
+  const [replacement] = await listed();
+  const other = await startMemoryPipeline({ clock: () => clock.now, database: pipeline.client });
+  const undos = await Promise.all([
+    corrections.undoOf(replacement),
+    corrections.undoOf(replacement),
+    correctionsOf(other, () => clock.now).undoOf(replacement),
+  ]);
+  expect(new Set(undos.map(({ id }) => id.toString('hex'))).size).toBe(1);
+  expect(await listed()).toHaveLength(2);
+  expect(await shown()).toEqual([[NOW, 100]]);
+  clock.now += 1000;
+  await corrections.undo();
+  expect(await shown()).toEqual([[NOW, 21]]);
+  await other.stop();
 });
 
 test('Undo after seven days: refused', async () => {
