@@ -189,7 +189,9 @@ test('Assets page: drag: a new tile waits until the drop, and the dialog opens w
   await moving.getByRole('button', { name: 'Move' }).click();
   await message('mixer-1 is at Plant 1/Hall 1.');
   await tile('Hall 0').dragTo(page.getByRole('link', { name: 'Assets' }).last());
-  expect(await dialog('Move Hall 0').getByRole('combobox', { name: 'New parent' }).inputValue()).toBe('Top level');
+  expect(await dialog('Move Hall 0').getByRole('combobox', { name: 'New parent' }).inputValue()).toBe(
+    'Top level',
+  );
   await page.keyboard.press('Enter');
   await message('Plant 1/Hall 0 is moved.');
   await tile('Hall 0').waitFor({ state: 'detached' });
@@ -231,7 +233,9 @@ test('Plan: a picture with sensors: placed by keyboard and by drag, it shows new
   await page.mouse.down();
   await page.mouse.move(x + 5 - Number(room?.width) / 4, y + 5 + Number(room?.height) / 4, { steps: 4 });
   await page.mouse.up();
-  await picture.getByRole('button', { name: /^pulse of press-1, 25 % from the left, \d+ % from the top$/ }).waitFor();
+  await picture
+    .getByRole('button', { name: /^pulse of press-1, 25 % from the left, \d+ % from the top$/ })
+    .waitFor();
   await dashboard.lookAt('assets-plan-edit');
   await button('Store').click();
   await dashboard.untilFocused(button('Place sensors'));
