@@ -8,7 +8,7 @@ import { Retry, type Store, timeOfId } from '../../store/index.ts';
 /** `corrections`: interval of the check for corrections whose process has ended before it reported them */
 const PERIODS_MS = { corrections: 60_000 };
 
-/** An entry that waited for the database is listed this much later than its id says, in ms. */
+/** An entry that waited for the database is listed this much later than the time of its id, in ms. */
 const LISTED_WITHIN_MS = HOUR_MS;
 
 /**

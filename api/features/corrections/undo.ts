@@ -67,10 +67,10 @@ async function findUndo(
 ): Promise<Correction | null> {
   const range = { from: timeOfId(id) - MAX_BEHIND_MS, to: now + MAX_BEHIND_MS };
   const isUndo = (listed: ListedCorrection) => listed.undoes !== null && !listed.id.equals(except);
-  const undos = await corrections.select(uuidBytes(device), range, isUndo);
+  const listed = await corrections.select(uuidBytes(device), range, isUndo);
   const undone: Set<string> = new Set();
   let first: ListedCorrection | null = null;
-  for (const undo of undos.sort((a, b) => b.revision - a.revision)) {
+  for (const undo of listed.sort((a, b) => b.revision - a.revision)) {
     if (undone.has(undo.id.toString('hex'))) continue;
     undone.add(String(undo.undoes?.toString('hex')));
     if (undo.undoes?.equals(id)) first = undo;

@@ -23,16 +23,16 @@ test('Removal of a year while the device sends: the exports differ by the remove
   for (let at = 0; at < hours.length; at += HOURS_A_MESSAGE) {
     const part = hours.slice(at, at + HOURS_A_MESSAGE);
     await packed.send(
-      'kiln',
+      'oven',
       part.map((ts, index) => ({ ts, value: at + index })),
     );
     await packed.send(
-      'kiln',
+      'oven',
       part.map((ts, index) => ({ ts: ts + 1, value: at + index + 0.5 })),
       'draft',
     );
   }
-  const before = await exported('kiln', begin, now + HOUR_MS);
+  const before = await exported('oven', begin, now + HOUR_MS);
   expect(before).toHaveLength(2 * hours.length);
 
   let isRemoving = true;
@@ -40,13 +40,13 @@ test('Removal of a year while the device sends: the exports differ by the remove
   const sending = (async () => {
     for (let index = 0; isRemoving; index++) {
       const ts = now + index;
-      await packed.send('kiln', [{ ts, value: index }]);
+      await packed.send('oven', [{ ts, value: index }]);
       sent.push(`s ${ts} ${index}`);
     }
   })();
   const [from, to] = [begin + HOUR_MS, now];
   const response = await fetch(
-    `${packed.system().httpUrl}/api/v1/measurements?device=kiln&sensor=s&from=${from}&to=${to}`,
+    `${packed.system().httpUrl}/api/v1/measurements?device=oven&sensor=s&from=${from}&to=${to}`,
     { method: 'DELETE' },
   );
   isRemoving = false;
@@ -59,7 +59,7 @@ test('Removal of a year while the device sends: the exports differ by the remove
     return sensor === 's' && Number(ts) >= from && Number(ts) < to;
   };
   const after = [...before.filter((line) => !isRemoved(line)), ...sent].sort();
-  expect(await exported('kiln', begin, now + HOUR_MS)).toEqual(after);
+  expect(await exported('oven', begin, now + HOUR_MS)).toEqual(after);
   await packed.packBefore(now + HOUR_MS);
-  expect(await exported('kiln', begin, now + HOUR_MS)).toEqual(after);
+  expect(await exported('oven', begin, now + HOUR_MS)).toEqual(after);
 }, 300_000);

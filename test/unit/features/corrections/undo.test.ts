@@ -85,17 +85,17 @@ test('Undo that is repeated: the list has one, and its undo restores the correct
   expect(await listed()).toHaveLength(4);
 });
 
-test('Undos of one correction by two processes at the same time: the list has one, and its undo restores the correction', async () => {
+test('Two undo requests for one correction by two processes at the same time: the list has one, and its undo restores the correction', async () => {
   await send(sample(NOW, 100));
   await corrections.replace('device', [sample(NOW, 21)]);
   const [replacement] = await listed();
   const other = await startMemoryPipeline({ clock: () => clock.now, database: pipeline.client });
-  const undos = await Promise.all([
+  const answers = await Promise.all([
     corrections.undoOf(replacement),
     corrections.undoOf(replacement),
     correctionsOf(other, () => clock.now).undoOf(replacement),
   ]);
-  expect(new Set(undos.map(({ id }) => id.toString('hex'))).size).toBe(1);
+  expect(new Set(answers.map(({ id }) => id.toString('hex'))).size).toBe(1);
   expect(await listed()).toHaveLength(2);
   expect(await shown()).toEqual([[NOW, 100]]);
   clock.now += 1000;
