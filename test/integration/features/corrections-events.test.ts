@@ -118,19 +118,19 @@ test('Corrections in /changes: a removal runs past the end of its hour: the wate
 
 test('Correction whose process was killed: this process reports it to live readers and marks the alarm', async () => {
   packed.newHour();
-  const rule = { name: 'warm', severity: 'info', scope: { device: 'oven' } };
+  const rule = { name: 'warm', severity: 'info', scope: { device: 'grill' } };
   await packed.system().post('/alarm-rules', { ...rule, condition: { kind: 'above', limit: 5 } });
   const start = packed.clock.now + 30_000;
   packed.clock.now += 60_000;
-  await packed.send('oven', [
+  await packed.send('grill', [
     { ts: start, value: 9 },
     { ts: start + 1000, value: 1 },
   ]);
-  const alarms = async () => (await packed.system().get('/alarms?device=oven')).items as Json[];
+  const alarms = async () => (await packed.system().get('/alarms?device=grill')).items as Json[];
   await until(async () => (await alarms()).length === 1);
   const stream = await openStream(`${packed.system().httpUrl}/api/v1/stream`);
   afterwards(() => stream.close());
-  const { entry } = await listRemoval('oven', [start, start + 1000], packed.clock.now - 1);
+  const { entry } = await listRemoval('grill', [start, start + 1000], packed.clock.now - 1);
   const events = () =>
     stream.events.filter(({ event, data }) => event === 'correction' && data.reason === 'killed');
   await until(async () => events().length > 0 && (await alarms())[0].values_corrected_at !== null);
