@@ -130,7 +130,11 @@ export class ChangeReading {
   async hasRunningCorrection(hour: number): Promise<boolean> {
     const now = this.#clock();
     const range = { from: hour, to: hour + HOUR_MS };
-    const running = await this.#store.corrections.select(null, range, ({ runningUntil }) => runningUntil > now);
+    const running = await this.#store.corrections.select(
+      null,
+      range,
+      ({ runningUntil }) => runningUntil > now,
+    );
     return running.length > 0;
   }
 

@@ -76,8 +76,7 @@ async function removeOfDevice(
         samples += found.samples;
       }
       if (changes.length === 0) continue;
-      if (!isDry)
-        listed ??= await corrections.log.list(device, { ...entry, ...request });
+      if (!isDry) listed ??= await corrections.log.list(device, { ...entry, ...request });
       removed.ids.push(...changes.map(({ sensor }) => sensor.id));
       removed.samples += samples;
       const running = listed;
@@ -85,8 +84,7 @@ async function removeOfDevice(
         await corrections.write(device, running.revision, changes, () => corrections.log.prolong(running));
     }
   } finally {
-    if (listed)
-      await corrections.log.finish({ ...listed, sensors: removed.ids, samples: removed.samples });
+    if (listed) await corrections.log.finish({ ...listed, sensors: removed.ids, samples: removed.samples });
   }
   return { length: removed.ids.length, samples: removed.samples };
 }

@@ -39,7 +39,8 @@ export async function undoCorrection(
   const device = await ingest.writing.registry.findNow({ id: correction.device, bytes });
   if (!device) throw new MillraceError('too_late', 'The device of this correction is not registered.');
   const undo =
-    (await findUndo(store, correction, now)) ?? (await listUndo({ store, corrections }, device, correction, request));
+    (await findUndo(store, correction, now)) ??
+    (await listUndo({ store, corrections }, device, correction, request));
   const { sensors } = correction;
   for (let at = 0; at < sensors.length; at += SENSORS_AT_ONCE) {
     const changes: Change[] = [];

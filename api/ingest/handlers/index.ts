@@ -7,7 +7,14 @@ import type { Store } from '../../store/index.ts';
 import { storeWaiting } from '../awaiting-registration.ts';
 import type { MessageBatch } from '../decode/message-batch.ts';
 import { type IngestResult, ONE_REFUSED, resultOf, resultOrRefusal } from '../ingest-result.ts';
-import { type Arrival, arrivalOf, type Message, type Outcome, type Replacement, toKept } from '../pipeline.ts';
+import {
+  type Arrival,
+  arrivalOf,
+  type Message,
+  type Outcome,
+  type Replacement,
+  toKept,
+} from '../pipeline.ts';
 import { readBirth } from '../registry/birth-message.ts';
 import type { Births } from '../registry/births.ts';
 import type { Registry } from '../registry/index.ts';

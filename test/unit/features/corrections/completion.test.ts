@@ -61,7 +61,9 @@ test.each(['replace', 'remove', 'undo'] as const)(
     reported = [];
     await endInListener((corrections) => {
       if (kind === 'undo') return corrections.undo();
-      return kind === 'replace' ? corrections.replace('device', [sample(NOW, 21)]) : corrections.remove('device');
+      return kind === 'replace'
+        ? corrections.replace('device', [sample(NOW, 21)])
+        : corrections.remove('device');
     });
     expect(reported).toEqual([]);
     const { completion } = await start({ database: pipeline.client });
