@@ -71,7 +71,16 @@ export class RunningFeatures {
       if (onCommitted) events.on('committed', this.#guarded(name, onCommitted));
       if (onRegistered) events.on('registered', this.#guarded(name, onRegistered));
       if (onPacked) packing?.onPacked(onPacked);
-      if (onCorrected) corrections.log.onCorrected(onCorrected);
+      if (onCorrected)
+        corrections.log.onCorrected(async (correction) => {
+          try {
+            await onCorrected(correction);
+          } catch (error) {
+            // The log calls again when the database is back. A defect must not fail a correction that all readers see.
+            if (error instanceof MillraceError && error.code === 'unavailable') throw error;
+            this.#report(name, error);
+          }
+        });
       if (judge)
         stream.judgeBy({
           judge: this.#guarded(name, (key, item) => judge.judge(key, item)),

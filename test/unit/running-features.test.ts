@@ -164,6 +164,18 @@ test('Features: two judge values, or two sign devices in: the process does not s
   await expect(start({ signIn }, {}, { signIn } as never)).rejects.toThrow('signIn: 0, 2');
 });
 
+test('Features: one throws when it gets a correction: log and metric have it; the error unavailable is repeated by the caller', async () => {
+  const unavailable = () => Promise.reject(new MillraceError('unavailable'));
+  const { features, log, failures } = await start({ onCorrected: fail }, { onCorrected: unavailable });
+  const listeners: Array<() => Promise<void>> = [];
+  const onCorrected = (listener: () => Promise<void>) => void listeners.push(listener);
+  listenTo(features, { corrections: { log: { onCorrected } } });
+  await listeners[0]?.();
+  expect(await failures('0')).toBe(1);
+  expect(log()).toMatchObject([{ feature: '0', err: { message: 'a defect' } }]);
+  await expect(listeners[1]?.()).rejects.toMatchObject({ code: 'unavailable' });
+});
+
 test('Features: one listens to packed hours: the packer of the process gets its listener, and no other', async () => {
   const onPacked = async () => {};
   const { features } = await start({}, { onPacked });

@@ -133,7 +133,7 @@ export const readChanges: Operation = {
   summary: 'All commits in their order, as a stream of lines',
   description: `Change data capture without Kafka. Each line has a \`cursor\`; pass the last one as \`since\` to go on exactly behind it, at any process and after any restart.
 \`batch\` lines have what a device measured in one hour (\`bucket\`), of one message or of several. \`watermark\` means that all timely batches of the hours before \`until\` were sent.
-\`correction\` lines have the corrections that were accepted in an hour, when this hour has closed.
+\`correction\` lines have the corrections that were accepted in an hour, when this hour has closed and they have ended.
 \`position\` is the only line of an answer without changes, and the last of one that ended after 30 s. With up to 1,000 devices a change appears 1 to 5 s after its commit. With more devices it takes longer, because each step reads every device; *Streaming out* in the manual has measurements. The order is final, so changes wait up to 25 s after a process was killed. Batches that come far out of order appear when their hour has closed.
 The identity of a sample is its sensor and its instant. A batch that a device sends again may be sent again. The answer waits \`wait\` seconds for a first change, and ends after \`limit\` lines. \`since\` reaches back 13 days, or a day less than \`BATCH_DAYS\`. An older time is \`bad_parameter\`, and a cursor at an older time \`bad_cursor\`.`,
   query: QUERY,
