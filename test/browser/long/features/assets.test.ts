@@ -189,7 +189,9 @@ test('Assets page: drag: a new tile waits until the drop, and the dialog opens w
   await moving.getByRole('button', { name: 'Move' }).click();
   await message('mixer-1 is at Plant 1/Hall 1.');
   await tile('Hall 0').dragTo(page.getByRole('link', { name: 'Assets' }).last());
-  expect(await dialog('Move Hall 0').getByRole('combobox', { name: 'New parent' }).inputValue()).toBe('Top level');
+  expect(await dialog('Move Hall 0').getByRole('combobox', { name: 'New parent' }).inputValue()).toBe(
+    'Top level',
+  );
   await page.keyboard.press('Enter');
   await message('Plant 1/Hall 0 is moved.');
   await tile('Hall 0').waitFor({ state: 'detached' });
