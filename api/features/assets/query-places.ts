@@ -28,10 +28,7 @@ const QUERY = {
 
 /** `asset` null: all sensors. `level` undefined: they are not added together. `isOnlyNow`: sensors that have left the asset do not count. */
 export function createPlaceFilter(
-  tree: Pick<
-    AssetTree,
-    'assetsBetween' | 'asset' | 'path' | 'ancestorsAt' | 'membersBetween' | 'childrenBetween'
-  >,
+  tree: Pick<AssetTree, 'assetsBetween' | 'asset' | 'path' | 'ancestorsAt' | 'placementsBetween'>,
   {
     asset,
     level,

@@ -140,12 +140,13 @@ export class AssetSeries {
     const width = Math.max(HOUR_MS, widthFor(hours, points, wholeShift));
     const bins = new Bins(hours, uniformGrid(hours, width, wholeShift));
     const years = mapInOrder(READS_AT_ONCE, yearsBetween(dayOf(hours.from), endOfDay(hours.to)), (year) =>
-      this.#deps.store.rollUps.hours(asset, type, year.from, year.to),
+      this.#deps.store.rollUps.days(asset, type, year.from, year.to),
     );
     for await (const stored of years) {
       signal.throwIfAborted();
-      for (const [hour, { rollUp }] of stored)
-        if (rollUp && hour >= hours.from && hour < hours.to) bins.addHour(hour, rollUp);
+      for (const day of stored.values())
+        for (const [hour, rollUp] of day.hours)
+          if (hour >= hours.from && hour < hours.to) bins.addHour(hour, rollUp);
     }
     return { points: bins.points(), width, source: 'roll-ups', completeUntil };
   }

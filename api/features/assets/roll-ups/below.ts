@@ -1,26 +1,20 @@
-import type { Placement } from '../tree/index.ts';
+import type { AssetTree, Placement } from '../tree/index.ts';
 import type { Span } from './pending-changes.ts';
 import type { RolledTree } from './rolled-tree.ts';
 
-/**
- * The placements at an asset and below it in a range, by device. Null: there are `limit` devices or more, and the walk ended there.
- */
+/** By device. Null: there are `limit` devices or more, and the walk ended there. */
 export function placementsBelow(
-  tree: Pick<RolledTree, 'membersBetween' | 'childrenBetween'>,
+  tree: Pick<AssetTree, 'placementsBetween'>,
   asset: string,
-  range: Span,
+  { from, to }: Span,
   limit: number,
 ): Map<string, Placement[]> | null {
   const devices: Map<string, Placement[]> = new Map();
-  const open: Array<Span & { asset: string }> = [{ asset, ...range }];
-  for (let next = open.pop(); next; next = open.pop()) {
-    for (const placement of tree.membersBetween(next.asset, next.from, next.to)) {
-      const placements = devices.get(placement.device) ?? [];
-      devices.set(placement.device, placements);
-      placements.push(placement);
-      if (devices.size >= limit) return null;
-    }
-    open.push(...tree.childrenBetween(next.asset, next.from, next.to));
+  for (const placement of tree.placementsBetween(asset, from, to)) {
+    const placements = devices.get(placement.device) ?? [];
+    devices.set(placement.device, placements);
+    placements.push(placement);
+    if (devices.size >= limit) return null;
   }
   return devices;
 }

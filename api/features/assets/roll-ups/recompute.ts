@@ -5,9 +5,9 @@ import type { Steps } from '../../../background/index.ts';
 import type { TimedHour } from '../../../store/history/reads.ts';
 import type { Store } from '../../../store/index.ts';
 import type { DueAsset } from './due-hours.ts';
-import { isSameRollUp, type RollUp, RollUpSum } from './roll-up.ts';
+import { isSameRollUp, type RollUp, RollUpSum, type StoredDay } from './roll-up.ts';
 import type { RolledTree } from './rolled-tree.ts';
-import { endOfDay, type RollUpStore, type StoredHours } from './store.ts';
+import { endOfDay, type RollUpStore } from './store.ts';
 
 /** Enough to hide the round trips. */
 const READS_AT_ONCE = 4;
@@ -92,9 +92,9 @@ export class Recompute {
       const found: Array<{ type: string; rows: Array<RollUp & { hour: number }> }> = [];
       if (held.length === 0) return found;
       for (const type of [...(await this.#typesOf(child))].sort()) {
-        const stored = await this.#read(child, type, range);
+        const stored = hoursOf(await this.#read(child, type, range));
         const rows = held.flatMap((hour) => {
-          const rollUp = stored.get(hour)?.rollUp;
+          const rollUp = stored.get(hour);
           return rollUp ? { ...rollUp, hour } : [];
         });
         found.push({ type, rows });
@@ -114,34 +114,35 @@ export class Recompute {
     const { store, steps, onRolled } = this.#deps;
     const types = await this.#typesOf(asset);
     const range = { from: hours[0] as number, to: (hours.at(-1) as number) + HOUR_MS };
-    const before: StoredHours = types.has(type) ? await this.#read(asset, type, range) : new Map();
-    const days: Map<number, { stamp: number; hours: StoredHours }> = new Map();
+    const stored: Map<number, StoredDay> = types.has(type) ? await this.#read(asset, type, range) : new Map();
+    const all = hoursOf(stored);
+    const changedDays = new Set<number>();
     let changed = 0;
     for (const hour of hours) {
       const rollUp = sums.get(hour)?.value ?? null;
-      const known = before.get(hour);
-      if (isSameRollUp(rollUp, known?.rollUp ?? null)) continue;
-      const day = days.get(dayOf(hour)) ?? { stamp: now * 1000, hours: new Map() };
-      days.set(dayOf(hour), day);
-      // The clock of the process that wrote the old element may have been ahead.
-      day.stamp = Math.max(day.stamp, (known?.stamp ?? 0) + 1);
-      day.hours.set(hour, { rollUp, stamp: 0 });
+      if (isSameRollUp(rollUp, all.get(hour) ?? null)) continue;
+      if (rollUp) all.set(hour, rollUp);
+      else all.delete(hour);
+      changedDays.add(dayOf(hour));
       changed++;
     }
     if (changed === 0) return;
-    for (const { stamp, hours: stored } of days.values())
-      for (const element of stored.values()) element.stamp = stamp;
+    const days: Map<number, { stamp: number; hours: Map<number, RollUp> }> = new Map();
+    // The clock of the process that wrote the old cell may have been ahead.
+    for (const day of changedDays)
+      days.set(day, { stamp: Math.max(now * 1000, (stored.get(day)?.stamp ?? 0) + 1), hours: new Map() });
+    for (const [hour, rollUp] of all) days.get(dayOf(hour))?.hours.set(hour, rollUp);
     if (!types.has(type)) {
       await steps.run(() => store.rollUps.writeType(asset, type));
       types.add(type);
     }
-    await steps.run(() => store.rollUps.writeHours(asset, type, days));
+    await steps.run(() => store.rollUps.writeDays(asset, type, days));
     onRolled(changed);
   }
 
-  async #read(asset: string, type: string, { from, to }: Range): Promise<StoredHours> {
+  #read(asset: string, type: string, { from, to }: Range): Promise<Map<number, StoredDay>> {
     const { store, steps } = this.#deps;
-    return new Map(await steps.run(() => store.rollUps.hours(asset, type, dayOf(from), endOfDay(to))));
+    return steps.run(() => store.rollUps.days(asset, type, dayOf(from), endOfDay(to)));
   }
 
   /** Assets of one depth are computed at the same time. They share one set, or a type that one of them adds would be missing in another's. */
@@ -157,6 +158,9 @@ export class Recompute {
 }
 
 type Range = { from: number; to: number };
+
+const hoursOf = (days: Map<number, StoredDay>): Map<number, RollUp> =>
+  new Map([...days.values()].flatMap(({ hours }) => [...hours]));
 
 function addTo(sums: Sums, type: string, rows: Array<RollUp & { hour: number }>) {
   const hours = sums.get(type) ?? new Map<number, RollUpSum>();

@@ -1,5 +1,6 @@
 import { greaterValue } from '../../../../schema/packed/series.ts';
 import type { HourStatistics } from '../../../../schema/packed/statistics.ts';
+import { bucketOf, HOUR_MS } from '../../../../schema/rules.ts';
 import type { SampleTimes } from '../../../store/history/reads.ts';
 
 /** Exact statistics of all samples of an hour below an asset, of sensors of one type. The times are epoch ms. */
@@ -64,46 +65,66 @@ export class RollUpSum {
   }
 }
 
-/** Null: the hour had samples, and has none now. `stamp`: write timestamp of the element, epoch µs */
-export interface StoredRollUp {
-  rollUp: RollUp | null;
+/** Of a UTC day. `stamp`: write timestamp, epoch µs; `hours`: by hour, in epoch ms */
+export interface StoredDay {
   stamp: number;
+  hours: Iterable<[hour: number, rollUp: RollUp]>;
 }
 
-const BYTES = 64;
+const STAMP_BYTES = 8;
+const BYTES = 56;
 
-/** Big-endian: count, min, max, sum, first, last and stamp as doubles, then the ms from the start of the hour to first and last. */
-export function packRollUp(hour: number, { rollUp, stamp }: StoredRollUp): Buffer {
-  const blob = Buffer.alloc(BYTES);
-  const { count, min, max, sum, first, last, firstAt, lastAt } = rollUp ?? NOTHING;
-  let at = 0;
-  for (const number of [count, min, max, sum, first, last, stamp]) at = blob.writeDoubleBE(number, at);
-  at = blob.writeInt32BE(count === 0 ? 0 : firstAt - hour, at);
-  blob.writeInt32BE(count === 0 ? 0 : lastAt - hour, at);
+/**
+ * Big-endian: the stamp as a double. Then for each hour count, min, max, sum, first and last as doubles, and the ms from the start of the
+ * day to first and last.
+ */
+export function packDay(day: number, { stamp, hours }: StoredDay): Buffer {
+  const rollUps = [...hours];
+  const blob = Buffer.alloc(STAMP_BYTES + rollUps.length * BYTES);
+  let at = blob.writeDoubleBE(stamp, 0);
+  for (const [, { count, min, max, sum, first, last, firstAt, lastAt }] of rollUps) {
+    for (const number of [count, min, max, sum, first, last]) at = blob.writeDoubleBE(number, at);
+    at = blob.writeInt32BE(firstAt - day, at);
+    at = blob.writeInt32BE(lastAt - day, at);
+  }
   return blob;
 }
 
-const NOTHING: RollUp = { count: 0, min: 0, max: 0, sum: 0, first: 0, last: 0, firstAt: 0, lastAt: 0 };
-
 /** @throws {RangeError} when the blob is damaged */
-export function unpackRollUp(hour: number, blob: Buffer): StoredRollUp {
-  if (blob.length !== BYTES) throw new RangeError('this is no roll-up');
-  const count = blob.readDoubleBE(0);
-  const stamp = blob.readDoubleBE(48);
-  if (count === 0) return { rollUp: null, stamp };
+export function unpackDay(day: number, blob: Buffer): StoredDay {
+  if (blob.length < STAMP_BYTES || (blob.length - STAMP_BYTES) % BYTES !== 0)
+    throw new RangeError('these are no roll-ups');
+  return { stamp: blob.readDoubleBE(0), hours: unpackHours(day, blob) };
+}
+
+function* unpackHours(day: number, blob: Buffer): Generator<[hour: number, rollUp: RollUp]> {
+  for (let at = STAMP_BYTES; at < blob.length; at += BYTES) {
+    const rollUp = unpackRollUp(day, blob, at, at + 48);
+    yield [bucketOf(rollUp.firstAt), rollUp];
+  }
+}
+
+function unpackRollUp(start: number, blob: Buffer, at: number, timesAt: number): RollUp {
   return {
-    rollUp: {
-      count,
-      min: blob.readDoubleBE(8),
-      max: blob.readDoubleBE(16),
-      sum: blob.readDoubleBE(24),
-      first: blob.readDoubleBE(32),
-      last: blob.readDoubleBE(40),
-      firstAt: hour + blob.readInt32BE(56),
-      lastAt: hour + blob.readInt32BE(60),
-    },
-    stamp,
+    count: blob.readDoubleBE(at),
+    min: blob.readDoubleBE(at + 8),
+    max: blob.readDoubleBE(at + 16),
+    sum: blob.readDoubleBE(at + 24),
+    first: blob.readDoubleBE(at + 32),
+    last: blob.readDoubleBE(at + 40),
+    firstAt: start + blob.readInt32BE(timesAt),
+    lastAt: start + blob.readInt32BE(timesAt + 4),
   };
+}
+
+/** A day as it was stored before migration 034: by index of the hour, the roll-up with its own stamp, and times from the start of the hour. */
+export function unpackOldDay(day: number, blobs: Record<string, Buffer>): StoredDay {
+  const stamps = Object.values(blobs).map((blob) => blob.readDoubleBE(48));
+  const hours = Object.entries(blobs).map(([index, blob]): [number, RollUp] => {
+    const hour = day + Number(index) * HOUR_MS;
+    return [hour, unpackRollUp(hour, blob, 0, 56)];
+  });
+  return { stamp: Math.max(0, ...stamps), hours: hours.filter(([, { count }]) => count > 0) };
 }
 
 export function isSameRollUp(a: RollUp | null, b: RollUp | null): boolean {

@@ -1,9 +1,6 @@
 import type { AssetTree } from '../tree/index.ts';
 
-/**
- * The part of the tree that roll-ups use: direct relations only, because a roll-up of an asset is made of its direct members and of the
- * roll-ups of its children.
- */
+/** The part of the tree that roll-ups use. */
 export type RolledTree = Pick<
   AssetTree,
   | 'version'
@@ -12,6 +9,7 @@ export type RolledTree = Pick<
   | 'parentAt'
   | 'childrenBetween'
   | 'membersBetween'
+  | 'placementsBetween'
   | 'ownSpans'
   | 'assetAt'
   | 'assetsAt'

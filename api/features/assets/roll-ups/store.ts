@@ -1,17 +1,17 @@
 import { type SensorBytes, uuidBytes } from '../../../../schema/ids.ts';
-import { DAY_MS, HOUR_MS, yearOf } from '../../../../schema/rules.ts';
+import { DAY_MS, yearOf } from '../../../../schema/rules.ts';
 import type { Page } from '../../../store/history/unpacked.ts';
 import { int32, int64, writeTimestamp } from '../../../store/index.ts';
 import type { DeviceKey } from '../../../store/registry/rows.ts';
 import type { Row, Session } from '../../../store/sending/session.ts';
-import { packRollUp, type StoredRollUp, unpackRollUp } from './roll-up.ts';
+import { packDay, type StoredDay, unpackDay, unpackOldDay } from './roll-up.ts';
 
-const SELECT_HOURS = {
+const SELECT_DAYS = {
   name: 'read_roll_ups',
-  cql: 'SELECT day, hours FROM asset_stat WHERE asset = ? AND type = ? AND year = ? AND day >= ? AND day < ?',
+  cql: 'SELECT day, roll_ups, hours FROM asset_stat WHERE asset = ? AND type = ? AND year = ? AND day >= ? AND day < ?',
 };
-const UPDATE_HOURS =
-  'UPDATE asset_stat USING TIMESTAMP ? SET hours = hours + ? WHERE asset = ? AND type = ? AND year = ? AND day = ?';
+const UPDATE_DAY =
+  'UPDATE asset_stat USING TIMESTAMP ? SET roll_ups = ? WHERE asset = ? AND type = ? AND year = ? AND day = ?';
 const SELECT_TYPES = { name: 'read_asset_types', cql: 'SELECT type FROM asset_type WHERE asset = ?' };
 const INSERT_TYPE = { name: 'write_asset_type', cql: 'INSERT INTO asset_type (asset, type) VALUES (?, ?)' };
 const SELECT_SENSORS = {
@@ -70,34 +70,36 @@ export interface RollUpProgress {
   filledUntil: number;
 }
 
-/** By hour, in epoch ms. */
-export type StoredHours = Map<number, StoredRollUp>;
-
 export function createRollUpStore(session: Session) {
   return {
-    /**
-     * Unpacks while it is iterated: a map of a whole year would take most of the CPU time of an answer.
-     * @param to the end of a day of the same UTC year as `from`, the start of a day
-     */
-    async hours(
-      asset: string,
-      type: string,
-      from: number,
-      to: number,
-    ): Promise<Iterable<[hour: number, stored: StoredRollUp]>> {
+    /** The hours are unpacked while they are iterated. @param to the end of a day of the same UTC year as `from`, the start of a day */
+    async days(asset: string, type: string, from: number, to: number): Promise<Map<number, StoredDay>> {
       const year = int32(yearOf(from));
-      return unpacked(
-        await session.all(SELECT_HOURS, [uuidBytes(asset), type, year, int64(from), int64(to)]),
+      const range = [uuidBytes(asset), type, year, int64(from), int64(to)];
+      const rows = await session.all(SELECT_DAYS, range);
+      return new Map(
+        rows.map((row) => {
+          const day: number = row['day'].getTime();
+          const packed: Buffer | null = row['roll_ups'];
+          return [day, packed ? unpackDay(day, packed) : unpackOldDay(day, row['hours'] ?? {})];
+        }),
       );
     },
 
-    /** @param days of one UTC year, by the day's start; all elements of a day have the stamp (epoch µs) of the day */
-    writeHours: (asset: string, type: string, days: Map<number, { stamp: number; hours: StoredHours }>) =>
+    /** @param days of one UTC year, whole, by the day's start */
+    writeDays: (asset: string, type: string, days: Map<number, StoredDay>) =>
       session.writeBatch(
         'write_roll_ups',
-        Array.from(days, ([day, { stamp, hours }]) => ({
-          query: UPDATE_HOURS,
-          params: [int64(stamp), mapCell(day, hours), uuidBytes(asset), type, int32(yearOf(day)), int64(day)],
+        Array.from(days, ([day, stored]) => ({
+          query: UPDATE_DAY,
+          params: [
+            int64(stored.stamp),
+            packDay(day, stored),
+            uuidBytes(asset),
+            type,
+            int32(yearOf(day)),
+            int64(day),
+          ],
         })),
       ),
 
@@ -167,16 +169,6 @@ export function createRollUpStore(session: Session) {
   };
 }
 
-function* unpacked(rows: Row[]): Generator<[hour: number, stored: StoredRollUp]> {
-  for (const row of rows) {
-    const day = row['day'].getTime();
-    for (const [index, blob] of Object.entries<Buffer>(row['hours'] ?? {})) {
-      const hour = day + Number(index) * HOUR_MS;
-      yield [hour, unpackRollUp(hour, blob)];
-    }
-  }
-}
-
 export interface TypedSensor {
   sensor: SensorBytes;
   type: string;
@@ -188,16 +180,6 @@ const typedSensors = (rows: Row[]): TypedSensor[] =>
   );
 
 export type RollUpStore = ReturnType<typeof createRollUpStore>;
-
-/** Encodes a `map<int, blob>` (native_protocol_v4.spec, section 6.11). */
-const mapCell = (day: number, hours: StoredHours) =>
-  Buffer.concat([
-    int32(hours.size),
-    ...Array.from(hours).flatMap(([hour, stored]) => {
-      const blob = packRollUp(hour, stored);
-      return [int32(4), int32((hour - day) / HOUR_MS), int32(blob.length), blob];
-    }),
-  ]);
 
 /** Cuts whole UTC days (epoch ms) at each new year. */
 export function* yearsBetween(from: number, to: number): Generator<{ from: number; to: number }> {

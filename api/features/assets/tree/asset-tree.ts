@@ -200,6 +200,11 @@ export class AssetTree {
     return this.#nodes.children(asset, { from, to });
   }
 
+  /** The placements at the asset and below it in [from, to), clipped. */
+  placementsBetween(asset: string, from: number, to: number): Iterable<Placement> {
+    return this.#nodes.placements(asset, { from, to });
+  }
+
   /** The placements directly at the asset in [from, to), clipped, not those below it. */
   membersBetween(asset: string, from: number, to: number): Iterable<Placement> {
     return this.#nodes.members(asset, { from, to });

@@ -65,8 +65,8 @@ export async function storedRollUps(
   for (const asset of truth.ids()) {
     for (const type of await rollUps.types(asset)) {
       for (const { from, to } of yearsBetween(range.from, range.to)) {
-        for (const [hour, { rollUp }] of await rollUps.hours(asset, type, from, to))
-          if (rollUp) found[keyOf(asset, type, hour)] = rollUp;
+        for (const { hours: stored } of (await rollUps.days(asset, type, from, to)).values())
+          for (const [hour, rollUp] of stored) found[keyOf(asset, type, hour)] = rollUp;
       }
     }
   }

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { DAY_MS } from '../../../../../schema/rules.ts';
 import { checkRollUps } from '../../../../support/features/assets/roll-up-model.ts';
 import type { Mistake } from '../../../../support/features/assets/roll-up-world.ts';
 
@@ -10,10 +11,13 @@ const MISTAKES: Record<string, Mistake> = {
   'edits make nothing due': { ignoresEdits: true },
   'an hour without samples keeps its roll-up': {
     store: (rollUps) => ({
-      writeHours: (asset, type, days) => {
-        for (const { hours } of days.values())
-          for (const [hour, { rollUp }] of hours) if (!rollUp) hours.delete(hour);
-        return rollUps.writeHours(asset, type, days);
+      writeDays: async (asset, type, days) => {
+        const kept = new Map(days);
+        for (const [day, { stamp, hours }] of days) {
+          const before = (await rollUps.days(asset, type, day, day + DAY_MS)).get(day)?.hours ?? [];
+          kept.set(day, { stamp, hours: new Map([...before, ...hours]) });
+        }
+        return rollUps.writeDays(asset, type, kept);
       },
     }),
   },

@@ -1,10 +1,12 @@
 import { expect, test } from '@jest/globals';
 import {
-  packRollUp,
+  packDay,
   type RollUp,
   RollUpSum,
-  unpackRollUp,
+  unpackDay,
+  unpackOldDay,
 } from '../../../../../api/features/assets/roll-ups/roll-up.ts';
+import { HOUR_MS } from '../../../../../schema/rules.ts';
 
 const HOUR = Date.UTC(2026, 4, 5, 12);
 
@@ -52,10 +54,30 @@ test('Roll-up: an intermediate sum exceeds a double: the sum is finite', () => {
   expect(merged([one(1.5e308, 0), one(1.5e308, 1), one(-1.5e308, 2)]).sum).toBe(1.5e308);
 });
 
-test('Roll-up: packed and unpacked: equal; without samples: null with its stamp', () => {
+test('Roll-ups of a day: packed and unpacked: equal, with the stamp; damaged: an error', () => {
+  const day = HOUR - 12 * HOUR_MS;
   const rollUp = merged([one(0.1, 7), one(-2.5e-300, 3_599_999)]);
   const stamp = 1_777_000_000_123_456;
-  expect(unpackRollUp(HOUR, packRollUp(HOUR, { rollUp, stamp }))).toEqual({ rollUp, stamp });
-  expect(unpackRollUp(HOUR, packRollUp(HOUR, { rollUp: null, stamp }))).toEqual({ rollUp: null, stamp });
-  expect(() => unpackRollUp(HOUR, Buffer.alloc(63))).toThrow(RangeError);
+  const unpack = (blob: Buffer) => {
+    const stored = unpackDay(day, blob);
+    return { ...stored, hours: [...stored.hours] };
+  };
+  const packed = packDay(day, { stamp, hours: [[HOUR, rollUp]] });
+  expect(unpack(packed)).toEqual({ stamp, hours: [[HOUR, rollUp]] });
+  expect(unpack(packDay(day, { stamp, hours: [] }))).toEqual({ stamp, hours: [] });
+  for (const length of [7, 63, 65]) expect(() => unpack(Buffer.alloc(length))).toThrow(RangeError);
+});
+
+test('Roll-ups of a day that an earlier version stored by hour: unpacked, without hours whose samples are gone', () => {
+  const day = HOUR - 12 * HOUR_MS;
+  const stored = Buffer.alloc(64);
+  for (const [index, number] of [2, 1, 3, 4, 3, 1, 900].entries()) stored.writeDoubleBE(number, index * 8);
+  stored.writeInt32BE(50, 56);
+  stored.writeInt32BE(70, 60);
+  const { stamp, hours } = unpackOldDay(day, { 12: stored, 13: Buffer.alloc(64) });
+  const times = { firstAt: HOUR + 50, lastAt: HOUR + 70 };
+  expect([stamp, [...hours]]).toEqual([
+    900,
+    [[HOUR, { count: 2, min: 1, max: 3, sum: 4, first: 3, last: 1, ...times }]],
+  ]);
 });
