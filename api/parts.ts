@@ -108,6 +108,8 @@ export async function createParts(
   async function stop() {
     // A part that cannot stop must not keep the others from stopping.
     const stopped = await Promise.allSettled([source?.stop(), packing?.stop(), http.stop()]);
+    // Features see the rows that are written now.
+    stopped.push(...(await Promise.allSettled([ingest.drain()])));
     stopped.push(...(await features.stop()));
     ingest.abort();
     stats.stop();

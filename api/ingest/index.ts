@@ -14,6 +14,8 @@ import { MessageDecoder } from './decode/index.ts';
 import { createHandlers, createNoteLastSeen, MeasurementStore } from './handlers/index.ts';
 import { ReplacingMessages } from './handlers/replacing.ts';
 import { guardObserver, type SampleObserver } from './handlers/sample-observer.ts';
+import { Journal } from './journal/index.ts';
+import { JournalTakeover } from './journal/takeover.ts';
 import { createLateWriter, LateArrivalNotes, LateDayNotes } from './late-samples.ts';
 import { Outbox } from './outbox.ts';
 import { IngestPipeline, type Send } from './pipeline.ts';
@@ -41,6 +43,12 @@ export { sensorOf } from './registry/cache.ts';
 
 /** With a shorter limit, a single timed-out request would already count as an outage. */
 const STUCK_AFTER_MS = 1000;
+
+/** Interval in ms in which a process looks for journals of processes that have died. */
+const TAKEOVER_EVERY_MS = 5000;
+
+/** In ms. What is left then, another process writes. */
+const DRAIN_MS = 5000;
 
 /** After the commit of a message. `changed`: the sensors that have a newer value now; `series`: all samples of the message. */
 export type Publish = (device: Device, changed: Sensor[], series: Series[]) => void;
@@ -84,6 +92,7 @@ export function createIngest(context: Context, deps: Deps) {
     admission,
     days,
     samples,
+    journal,
     revisions,
     measurements,
     measurementHandler,
@@ -103,13 +112,27 @@ export function createIngest(context: Context, deps: Deps) {
   const { retire } = createRetirement({ registry, store: store.retirement, groups, clock });
   const { replay } = createReplay({ pipeline, clock });
 
-  exposeIngest(metrics, { admission, submissions });
+  const takeover = new JournalTakeover({
+    store: store.journal,
+    leases: store.journalLeases,
+    retry,
+    isOwn: (run) => journal.isOwn(run),
+    write: (left) => measurements.writeLeft(left),
+    process: config.mqtt.clientId,
+    everyMs: TAKEOVER_EVERY_MS,
+    logger: context.logger,
+  });
+
+  exposeIngest(metrics, { admission, submissions, journal });
 
   return {
     handleMessage: pipeline.handleMessage,
     submit: ((submission) => submissions.submit(submission)) satisfies Submit,
     replay,
-    retire,
+    async retire(identity: Identity): Promise<boolean> {
+      await journal.settled(identity.id);
+      return retire(identity);
+    },
     find: (identity: Identity) => registry.find(identity),
     topics,
     descriptions: createDescriptions({ registry, births, isStuck, clock }),
@@ -152,6 +175,11 @@ export function createIngest(context: Context, deps: Deps) {
     room: admission.budget,
     async start() {
       await Promise.all([clockGuard.start(), registry.recount()]);
+      takeover.start();
+    },
+    /** Writes the rows of acknowledged samples. No message may be in progress. */
+    async drain() {
+      await Promise.all([takeover.stop(), journal.stop(DRAIN_MS)]);
     },
     get unsettledBytes() {
       return admission.budget.used;
@@ -207,11 +235,23 @@ function createPath(context: Context, deps: Deps, historyMs: number) {
   const receiptTimes = new ReceiptTimes({ maxAheadMs: maxClockSkewMs });
   const admission = new Admission({ clockGuard, answeredAt: () => retry.answeredAt });
   const { days, samples, revisions } = createSampleWriter(store, { clockGuard, metrics });
+  const journal = new Journal({
+    store: store.journal,
+    isBusy: store.health.isPressed,
+    write: (device, seriesOfDevice, seenAt) => measurements.writeBehind(device, seriesOfDevice, seenAt),
+    use: config.ingest.journal,
+    process: config.mqtt.clientId,
+    logger,
+  });
+  Object.assign(store.unwritten, {
+    blocksOf: journal.blocksOf.bind(journal),
+    newestOf: journal.newestOf.bind(journal),
+  });
   const events = createEvents({ store: store.write.events, retry, outbox, groups });
   const statuses = new Statuses({ registry, store: store.write.registry, retry, events, clocks, onState });
   const measurements = new MeasurementStore(
     { clock, metrics, processStats },
-    { registry, statuses, receiptTimes, samples, write: store.write, retry, publish },
+    { registry, statuses, receiptTimes, samples, journal, write: store.write, retry, publish },
   );
   const noteLastSeen = createNoteLastSeen(registry, store.write.lastSeen);
   const replacing = new ReplacingMessages(context, decoder);
@@ -251,6 +291,7 @@ function createPath(context: Context, deps: Deps, historyMs: number) {
     admission,
     days,
     samples,
+    journal,
     revisions,
     measurements,
     measurementHandler,
@@ -297,7 +338,7 @@ export type Ingest = ReturnType<typeof createIngest>;
 
 function exposeIngest(
   { gauge }: Metrics,
-  { admission, submissions }: { admission: Admission; submissions: Submissions },
+  { admission, submissions, journal }: { admission: Admission; submissions: Submissions; journal: Journal },
 ) {
   const { progress, budget } = admission;
   gauge(
@@ -310,6 +351,16 @@ function exposeIngest(
     'iot_ingest_submitted_bytes',
     'Bytes of posts that are being received or processed',
     () => submissions.held,
+  );
+  gauge(
+    'iot_journal_samples',
+    'Acknowledged samples in the journal whose rows are not written yet',
+    () => journal.waitingSamples,
+  );
+  gauge(
+    'iot_journal_age_seconds',
+    'Age of the oldest sample in the journal whose row is not written yet; other processes see it later by this time',
+    () => journal.ageMs / 1000,
   );
   gauge(
     'iot_ingest_standstill_seconds',
