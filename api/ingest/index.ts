@@ -140,6 +140,7 @@ export function createIngest(context: Context, deps: Deps) {
     decoder,
     submissions,
     measurements,
+    journal,
     /** for a feature that writes samples of closed hours */
     writing: { registry, samples, days, publish, clock: clockGuard },
     /** for features that replace or remove stored samples */
@@ -238,7 +239,7 @@ function createPath(context: Context, deps: Deps, historyMs: number) {
   const journal = new Journal({
     store: store.journal,
     isBusy: store.health.isPressed,
-    write: (device, seriesOfDevice, seenAt) => measurements.writeBehind(device, seriesOfDevice, seenAt),
+    write: (device, series) => measurements.writeBehind(device, series),
     use: config.ingest.journal,
     process: config.mqtt.clientId,
     logger,

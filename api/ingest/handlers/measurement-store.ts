@@ -289,13 +289,15 @@ export class MeasurementStore {
     series: Series[],
     seenAt: number | null,
   ): Promise<[changed: Sensor[], hours: Hour[], ...others: unknown[]]> {
-    const { journal } = this.#deps;
+    const { journal, write } = this.#deps;
     if (!journal.takes(device, series)) return this.#write(device, series, seenAt);
-    return journal
-      .append(device, series, seenAt)
-      .then((isCommitted) =>
-        isCommitted ? [noteCommitted(series.map(newestOf)), NO_HOURS] : this.#write(device, series, seenAt),
-      );
+    const seen = seenAt === null ? undefined : write.lastSeen(device, seenAt);
+    const appended = seen
+      ? Promise.all([journal.append(device, series), seen]).then(([first]) => first)
+      : journal.append(device, series);
+    return appended.then((isCommitted) =>
+      isCommitted ? [noteCommitted(series.map(newestOf)), NO_HOURS] : this.#write(device, series, null),
+    );
   }
 
   /** The three writes run concurrently. Returns the sensors that have a newer value now, and the hours of the samples. */
@@ -350,8 +352,8 @@ export class MeasurementStore {
   }
 
   /** The rows of samples that are acknowledged already. @throws `rejected`, `unavailable` while the process ends */
-  async writeBehind(device: Device, series: Series[], seenAt: number | null): Promise<void> {
-    await this.#writeRows(device, series, seenAt, Date.now());
+  async writeBehind(device: Device, series: Series[]): Promise<void> {
+    await this.#writeRows(device, series, null, Date.now());
     // The process knows these values already.
     await this.#deps.write.latestAgain(device, series.map(newestOf));
     const hidden = device.isCorrected ? series.filter(isHidden) : [];
@@ -359,7 +361,7 @@ export class MeasurementStore {
   }
 
   /** The rows of samples that another process acknowledged. Samples of a device or sensor that was retired meanwhile are dropped. */
-  async writeLeft({ bytes, seenAt, sensors }: LeftSamples): Promise<void> {
+  async writeLeft({ bytes, sensors }: LeftSamples): Promise<void> {
     const device = await this.#deps.registry.find({ id: uuidText(bytes), bytes });
     if (!device) return;
     const series: Series[] = [];
@@ -371,7 +373,7 @@ export class MeasurementStore {
     }
     if (series.length === 0) return;
     const noted = this.#observer?.note(device, series, null);
-    const [[changed]] = await Promise.all([this.#writeInOrder(device, series, seenAt, Date.now()), noted]);
+    const [[changed]] = await Promise.all([this.#writeInOrder(device, series, null, Date.now()), noted]);
     this.#observer?.observe(device, series);
     this.#deps.publish(device, changed, series);
   }

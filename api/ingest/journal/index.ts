@@ -67,7 +67,7 @@ export class Journal {
     /** whether writes wait for the database */
     isBusy: () => boolean;
     /** writes the rows of acknowledged samples @throws `unavailable` while the process ends */
-    write: (device: Device, series: Series[], seenAt: number | null) => Promise<unknown>;
+    write: (device: Device, series: Series[]) => Promise<unknown>;
     use: JournalUse;
     process: string;
     logger: Pick<Logger, 'warn' | 'error'>;
@@ -111,9 +111,9 @@ export class Journal {
    * @returns settles when the samples are in the journal; false: the run became stale meanwhile, so they do not count as committed
    * @throws `unavailable` while the process ends, `rejected`
    */
-  append(device: Device, series: Series[], seenAt: number | null): Promise<boolean> {
+  append(device: Device, series: Series[]): Promise<boolean> {
     const run = this.#run as JournalRun;
-    const entry = { device: device.bytes, seenAt, series };
+    const entry = { device: device.bytes, series };
     const { row, segment } = run.append(performance.now(), 32 * series.length, (partition) =>
       this.#store.rows.append(partition, entry),
     );
@@ -122,7 +122,7 @@ export class Journal {
         run.settle(segment);
         const now = performance.now();
         if (!run.isFresh(now)) return false;
-        this.#waiting.add(device, series, seenAt, segment.number, now);
+        this.#waiting.add(device, series, segment.number, now);
         return true;
       },
       (error) => {
@@ -202,7 +202,7 @@ export class Journal {
 
   #leave(waiting: WaitingDevice) {
     this.#waiting.leave(waiting);
-    this.#write(waiting.device, waiting.series(), waiting.seenAt).then(
+    this.#write(waiting.device, waiting.series()).then(
       () => {
         this.#waiting.left(waiting);
         if (!this.#isEnding) this.#tick();

@@ -18,7 +18,6 @@ const MAX_SAMPLES = 200_000;
 
 export type LeftSamples = {
   bytes: DeviceBytes;
-  seenAt: number | null;
   sensors: Map<string, { bytes: SensorBytes; times: number[]; values: number[] }>;
 };
 
@@ -42,6 +41,8 @@ export class JournalTakeover {
     write: (samples: LeftSamples) => Promise<unknown>;
     process: string;
     everyMs: number;
+    /** without a beat; tests shorten it */
+    deadAfterMs?: number;
     logger: Pick<Logger, 'info' | 'debug'>;
   }) {
     this.#deps = deps;
@@ -88,7 +89,7 @@ export class JournalTakeover {
       const before = this.#seen.get(key);
       const since = before?.beat === beat ? before.at : now;
       seen.set(key, { beat, at: since });
-      return ended || now - since >= DEAD_AFTER_MS;
+      return ended || now - since >= (this.#deps.deadAfterMs ?? DEAD_AFTER_MS);
     });
     this.#seen = seen;
     return dead;
@@ -126,11 +127,10 @@ export class JournalTakeover {
   }
 }
 
-function addEntry(devices: Map<string, LeftSamples>, { device, seenAt, series }: JournalEntry): number {
+function addEntry(devices: Map<string, LeftSamples>, { device, series }: JournalEntry): number {
   const id = uuidText(device);
-  const left = devices.get(id) ?? { bytes: device, seenAt: null, sensors: new Map() };
+  const left = devices.get(id) ?? { bytes: device, sensors: new Map() };
   devices.set(id, left);
-  if (seenAt !== null) left.seenAt = Math.max(seenAt, left.seenAt ?? seenAt);
   let samples = 0;
   for (const { sensor, times, values } of series) {
     const key = uuidText(sensor);

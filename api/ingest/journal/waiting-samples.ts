@@ -11,7 +11,6 @@ export class WaitingDevice {
   segment;
   /** In ms of `performance.now()`, of the first sample. */
   since;
-  seenAt: number | null = null;
   samples = 0;
   #sensors: Array<{ known: Sensor; sensor: SensorBytes; times: number[]; values: number[] }> = [];
 
@@ -21,8 +20,7 @@ export class WaitingDevice {
     this.since = since;
   }
 
-  add(series: Series[], seenAt: number | null) {
-    if (seenAt !== null) this.seenAt = Math.max(seenAt, this.seenAt ?? seenAt);
+  add(series: Series[]) {
     for (let index = 0; index < series.length; index++) {
       const { known, sensor, times, values } = series[index] as Series;
       this.samples += times.length;
@@ -79,14 +77,14 @@ export class WaitingSamples {
     return this.#waiting.size === 0 && this.#leaving.size === 0;
   }
 
-  add(device: Device, series: Series[], seenAt: number | null, segment: number, now: number) {
+  add(device: Device, series: Series[], segment: number, now: number) {
     let waiting = this.#waiting.get(device.id);
     if (!waiting) {
       waiting = new WaitingDevice(device, segment, now);
       this.#waiting.set(device.id, waiting);
     }
     const before = waiting.samples;
-    waiting.add(series, seenAt);
+    waiting.add(series);
     this.#samples += waiting.samples - before;
   }
 

@@ -5,8 +5,6 @@ import type { Numbers } from '../../../schema/packed/series.ts';
 /** The samples of one message, all of one device. */
 export interface JournalEntry {
   device: DeviceBytes;
-  /** epoch ms at which the device was seen; null: the message does not show it */
-  seenAt: number | null;
   series: Array<{ sensor: SensorBytes; times: Numbers; values: Numbers }>;
 }
 
@@ -20,7 +18,7 @@ export const MAX_ENTRIES_BYTES = 32 * 1024;
 const FIRST_BYTES = 2048;
 
 export function entryBytes(series: JournalEntry['series']): number {
-  let bytes = ID_BYTES + NUMBER_BYTES + COUNT_BYTES;
+  let bytes = ID_BYTES + COUNT_BYTES;
   for (const { times } of series) bytes += ID_BYTES + COUNT_BYTES + 2 * NUMBER_BYTES * times.length;
   return bytes;
 }
@@ -29,7 +27,7 @@ export function entryBytes(series: JournalEntry['series']): number {
  * The entries of a row, in one Buffer that grows. Little-endian:
  *
  *     version (1 byte), then for each message:
- *     device (16)  seenAt (8, NaN: null)  number of sensors (2), then for each sensor:
+ *     device (16)  number of sensors (2), then for each sensor:
  *     sensor (16)  number of samples (2)  times (8 each, epoch ms)  values (8 each)
  *
  * Numbers have their full size, because these rows are deleted after seconds, and packing them would cost each message time.
@@ -48,13 +46,12 @@ export class EntriesWriter {
   }
 
   /** @param size of `entryBytes` */
-  add({ device, seenAt, series }: JournalEntry, size: number) {
+  add({ device, series }: JournalEntry, size: number) {
     this.#makeRoom(size);
     const view = this.#view;
     let at = writeBytes(this.#bytes, this.#length, device);
-    view.setFloat64(at, seenAt ?? Number.NaN, true);
-    view.setUint16(at + NUMBER_BYTES, series.length, true);
-    at += NUMBER_BYTES + COUNT_BYTES;
+    view.setUint16(at, series.length, true);
+    at += COUNT_BYTES;
     for (const { sensor, times, values } of series) {
       at = writeBytes(this.#bytes, at, sensor);
       view.setUint16(at, times.length, true);
@@ -84,9 +81,8 @@ export function* readEntries(bytes: Buffer): Generator<JournalEntry, void> {
   const view = viewOf(bytes);
   for (let at = 1; at < bytes.length; ) {
     const device = bytes.subarray(at, at + ID_BYTES) as DeviceBytes;
-    const seen = view.getFloat64(at + ID_BYTES, true);
-    const sensors = view.getUint16(at + ID_BYTES + NUMBER_BYTES, true);
-    at += ID_BYTES + NUMBER_BYTES + COUNT_BYTES;
+    const sensors = view.getUint16(at + ID_BYTES, true);
+    at += ID_BYTES + COUNT_BYTES;
     const series: JournalEntry['series'] = [];
     for (let index = 0; index < sensors; index++) {
       const sensor = bytes.subarray(at, at + ID_BYTES) as SensorBytes;
@@ -97,7 +93,7 @@ export function* readEntries(bytes: Buffer): Generator<JournalEntry, void> {
       at += 2 * NUMBER_BYTES * samples;
       series.push({ sensor, times, values });
     }
-    yield { device, seenAt: Number.isNaN(seen) ? null : seen, series };
+    yield { device, series };
   }
 }
 

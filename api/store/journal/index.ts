@@ -7,10 +7,10 @@ import { EntriesWriter, entryBytes, type JournalEntry, MAX_ENTRIES_BYTES, readEn
 
 export type { JournalEntry } from './entries.ts';
 
-const INSERT = 'INSERT INTO journal (run, segment, number, entries) VALUES (?, ?, ?, ?)';
+const INSERT = 'INSERT INTO journal (run, segment, number, messages) VALUES (?, ?, ?, ?)';
 const SELECT = {
   name: 'read_journal',
-  cql: 'SELECT entries FROM journal WHERE run = ? AND segment = ?',
+  cql: 'SELECT messages FROM journal WHERE run = ? AND segment = ?',
   fetchSize: 100,
 };
 const REMOVE = { name: 'remove_segment', cql: 'DELETE FROM journal WHERE run = ? AND segment = ?' };
@@ -66,7 +66,7 @@ export function createJournalStore(session: Session, { ingest, retry }: { ingest
     /** @throws {RangeError} a later version wrote the entries */
     async *segment(run: Buffer, segment: number): AsyncGenerator<JournalEntry, void> {
       for await (const rows of session.pages(SELECT, [run, int32(segment)]))
-        for (const row of rows) yield* readEntries(row['entries']);
+        for (const row of rows) yield* readEntries(row['messages']);
     },
 
     removeSegment: (run: Buffer, segment: number) => session.write(REMOVE, [run, int32(segment)]),
