@@ -57,7 +57,13 @@ export async function createParts(
   const [receives, serves] = [config.role !== 'http', config.role !== 'ingest'];
   const tls = createTls(context, { everyMs: periods.certificates });
   const events = new IngestEvents();
-  const ingest = createIngest(context, { store, clockGuard, ...slots, ...events.callbacks });
+  const ingest = createIngest(context, {
+    store,
+    clockGuard,
+    ...slots,
+    ...events.callbacks,
+    beatMs: periods.beat,
+  });
   const { handleMessage, processStats, progress } = ingest;
   const accounts = new Accounts(config.mqtt);
   const source = receives

@@ -1,3 +1,4 @@
+import { PERIODS_MS } from '../../common/periods.ts';
 import type { Identity } from '../../schema/ids.ts';
 import { DAY_MS } from '../../schema/rules.ts';
 import { type FurtherTopics, topicContract } from '../../schema/topics.ts';
@@ -44,9 +45,6 @@ export { sensorOf } from './registry/cache.ts';
 /** With a shorter limit, a single timed-out request would already count as an outage. */
 const STUCK_AFTER_MS = 1000;
 
-/** Interval in ms in which a process looks for journals of processes that have died. */
-const TAKEOVER_EVERY_MS = 5000;
-
 /** In ms. What is left then, another process writes. */
 const DRAIN_MS = 5000;
 
@@ -71,6 +69,8 @@ type Deps = {
   onRegistered?: (device: Device) => void;
   /** compared with the clock of the database */
   clockGuard: ClockGuard;
+  /** interval of the beat of the journal; default: that of `PERIODS_MS` */
+  beatMs?: number;
 };
 
 /**
@@ -119,7 +119,7 @@ export function createIngest(context: Context, deps: Deps) {
     isOwn: (run) => journal.isOwn(run),
     write: (left) => measurements.writeLeft(left),
     process: config.mqtt.clientId,
-    everyMs: TAKEOVER_EVERY_MS,
+    beatMs: deps.beatMs ?? PERIODS_MS.beat,
     logger: context.logger,
   });
 
@@ -205,6 +205,7 @@ export function createIngest(context: Context, deps: Deps) {
 function createPath(context: Context, deps: Deps, historyMs: number) {
   const { config, clock, logger, metrics } = context;
   const { store, isAnnounced, send = () => {}, publish = () => {}, onState = () => {}, clockGuard } = deps;
+  const { beatMs = PERIODS_MS.beat } = deps;
   const { autoRegister, autoRegisterMax, maxClockSkewMs, relativeTimes, tsUnitMs } = config.ingest;
   const groups = config.retention.latestGroups;
   const { retry } = store;
@@ -242,6 +243,7 @@ function createPath(context: Context, deps: Deps, historyMs: number) {
     write: (device, series) => measurements.writeBehind(device, series),
     use: config.ingest.journal,
     process: config.mqtt.clientId,
+    beatMs,
     logger,
   });
   Object.assign(store.unwritten, {

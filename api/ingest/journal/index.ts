@@ -24,27 +24,24 @@ export const MAX_AGE_MS = 30_000;
 /** About 100 bytes each, so 200 MB. */
 const MAX_WAITING_SAMPLES = 2_000_000;
 
-/** In ms. Until then more samples of the device may come, which share its row. */
-const MIN_AGE_MS = 1000;
+/** In ms, while the database is busy. Until then more samples of the device may come, which share its row. */
+const MIN_AGE_MS = 5000;
 
 /** Devices whose rows are written at once. The number grows with the square of the age, so that rows are few while there is time. */
 const MIN_LEAVING = 4;
 const MAX_LEAVING = 512;
 
-const BEAT_MS = 1000;
 const TICK_MS = 50;
 
 /**
- * While the database is busy, small messages are acknowledged by a shared row, and their own rows follow, merged by device.
+ * While the database is busy, small messages are acknowledged by a shared row, and their own rows follow, merged by device
+ * (docs/explanation/backpressure.md#the-journal).
  *
- *     message -> journal row of many devices -> PUBACK
- *                    |
- *                    +-> waiting samples, by device -> rows of message, history, latest -> the segment is deleted
- *                            |
+ *     message -> row of the journal -> PUBACK
+ *                    +-> waiting samples, by device -> rows of message, late history, latest -> the segment is deleted
  *                            +-> readers of this process
  *
- * One journal row of 64 messages costs the database less than two rows of one message. Everything else waits for the rows, and so
- * needs not know the journal: packing, `/changes`, Kafka, readers of other processes.
+ * A row with 64 messages costs the database less than the two rows of one message.
  */
 export class Journal {
   #store;
@@ -52,6 +49,7 @@ export class Journal {
   #write;
   #use;
   #process;
+  #beatMs;
   #logger;
   #waiting = new WaitingSamples();
   #run: JournalRun | null = null;
@@ -70,6 +68,7 @@ export class Journal {
     write: (device: Device, series: Series[]) => Promise<unknown>;
     use: JournalUse;
     process: string;
+    beatMs: number;
     logger: Pick<Logger, 'warn' | 'error'>;
   }) {
     this.#store = deps.store;
@@ -77,6 +76,7 @@ export class Journal {
     this.#write = deps.write;
     this.#use = deps.use;
     this.#process = deps.process;
+    this.#beatMs = deps.beatMs;
     this.#logger = deps.logger;
   }
 
@@ -177,7 +177,12 @@ export class Journal {
     // The samples of a run that became stale are still written by this process, and also by the one that takes it over.
     if (!this.#run || (this.#beatAt > 0 && !this.#run.isFresh(now) && !this.#isBeating)) {
       this.#segment = this.#run ? this.#run.segment + 2 : 1;
-      this.#run = new JournalRun({ store: this.#store, process: this.#process, first: this.#segment });
+      this.#run = new JournalRun({
+        store: this.#store,
+        process: this.#process,
+        first: this.#segment,
+        beatMs: this.#beatMs,
+      });
       this.#beatAt = 0;
       void this.#beat();
     }
@@ -187,8 +192,9 @@ export class Journal {
   #tick() {
     const age = Math.min(1, this.ageMs / MAX_AGE_MS);
     const isBusy = performance.now() < this.#busyUntil;
-    this.#pump(isBusy ? MIN_LEAVING + MAX_LEAVING * age * age : MAX_LEAVING, MIN_AGE_MS);
-    if (performance.now() - this.#beatAt >= BEAT_MS) void this.#beat();
+    if (isBusy) this.#pump(MIN_LEAVING + MAX_LEAVING * age * age, MIN_AGE_MS);
+    else this.#pump(MAX_LEAVING, 0);
+    if (performance.now() - this.#beatAt >= this.#beatMs) void this.#beat();
   }
 
   #pump(atOnce: number, minAgeMs: number) {

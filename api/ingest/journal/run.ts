@@ -7,19 +7,20 @@ import type { Partition, PendingRow } from '../../store/sending/pending-rows.ts'
 const MAX_SEGMENT_BYTES = 16 * 1024 * 1024;
 const MAX_SEGMENT_MS = 10_000;
 
-/** In ms. `DEAD_AFTER_MS` of `takeover.ts` is twice as long. */
-export const STALE_AFTER_MS = 10_000;
+/** In beats. `takeover.ts` waits for twice as many. */
+export const STALE_BEATS = 10;
 
 type Segment = { number: number; partition: Partition; since: number; bytes: number; inFlight: number };
 
 /**
- * One start of a process as the writer of a journal. Another process takes the journal over if its beat has not grown for
- * `DEAD_AFTER_MS`. So a run whose own beat is older than `STALE_AFTER_MS` acknowledges nothing more, and never beats again.
+ * One start of a process as the writer of a journal. Another process takes the journal over if it sees the same
+ * beat for the time of 20 beats. So a run whose own beat is older than 10 acknowledges nothing more, and never beats again.
  */
 export class JournalRun {
   id = uuidBytes(randomUUID());
   #store;
   #process;
+  #staleMs;
   #segments: Segment[];
   #announced = 0;
   #beat = 0;
@@ -27,14 +28,20 @@ export class JournalRun {
   #beatenAt = Number.NEGATIVE_INFINITY;
 
   /** @param first number of the first segment */
-  constructor({ store, process, first }: { store: JournalStore; process: string; first: number }) {
+  constructor({
+    store,
+    process,
+    first,
+    beatMs,
+  }: { store: JournalStore; process: string; first: number; beatMs: number }) {
     this.#store = store;
     this.#process = process;
+    this.#staleMs = STALE_BEATS * beatMs;
     this.#segments = [this.#open(first, performance.now())];
   }
 
   isFresh(now: number): boolean {
-    return now - this.#beatenAt < STALE_AFTER_MS;
+    return now - this.#beatenAt < this.#staleMs;
   }
 
   get segment(): number {

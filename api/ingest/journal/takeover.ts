@@ -4,10 +4,11 @@ import { type DeviceBytes, type SensorBytes, uuidText } from '../../../schema/id
 import type { LeaseStore } from '../../store/history/progress.ts';
 import type { JournalEntry, JournalStore, RunRow } from '../../store/journal/index.ts';
 import type { Retry } from '../../store/sending/retry.ts';
-import { STALE_AFTER_MS } from './run.ts';
+import { STALE_BEATS } from './run.ts';
 
-/** In ms without a beat. */
-const DEAD_AFTER_MS = 2 * STALE_AFTER_MS;
+/** A journal is taken over if its beat stays the same for this number of beats. */
+const DEAD_BEATS = 2 * STALE_BEATS;
+const BEATS_BETWEEN_LOOKS = 5;
 
 /** A group of `pack_lease` that no devices have. The lease only saves work: the same samples written twice are stored once. */
 const LEASE = -1;
@@ -40,9 +41,7 @@ export class JournalTakeover {
     isOwn: (run: Buffer) => boolean;
     write: (samples: LeftSamples) => Promise<unknown>;
     process: string;
-    everyMs: number;
-    /** without a beat; tests shorten it */
-    deadAfterMs?: number;
+    beatMs: number;
     logger: Pick<Logger, 'info' | 'debug'>;
   }) {
     this.#deps = deps;
@@ -61,7 +60,7 @@ export class JournalTakeover {
   #later(pauseMs: number) {
     this.#timer = setTimeout(() => {
       this.#round = this.#look().then(() => {
-        if (!this.#ending.signal.aborted) this.#later(this.#deps.everyMs);
+        if (!this.#ending.signal.aborted) this.#later(BEATS_BETWEEN_LOOKS * this.#deps.beatMs);
       });
     }, pauseMs).unref();
   }
@@ -89,7 +88,7 @@ export class JournalTakeover {
       const before = this.#seen.get(key);
       const since = before?.beat === beat ? before.at : now;
       seen.set(key, { beat, at: since });
-      return ended || now - since >= (this.#deps.deadAfterMs ?? DEAD_AFTER_MS);
+      return ended || now - since >= DEAD_BEATS * this.#deps.beatMs;
     });
     this.#seen = seen;
     return dead;

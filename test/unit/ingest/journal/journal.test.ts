@@ -81,8 +81,7 @@ test('Journal: the process is killed before the rows are written: another proces
     isOwn: () => false,
     write: (left) => second.ingest.measurements.writeLeft(left),
     process: 'second',
-    everyMs: 10,
-    deadAfterMs: 50,
+    beatMs: 2,
     logger: { info() {}, debug() {} },
   });
   takeover.start();
