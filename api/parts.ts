@@ -57,7 +57,13 @@ export async function createParts(
   const [receives, serves] = [config.role !== 'http', config.role !== 'ingest'];
   const tls = createTls(context, { everyMs: periods.certificates });
   const events = new IngestEvents();
-  const ingest = createIngest(context, { store, clockGuard, ...slots, ...events.callbacks });
+  const ingest = createIngest(context, {
+    store,
+    clockGuard,
+    ...slots,
+    ...events.callbacks,
+    beatMs: periods.beat,
+  });
   const { handleMessage, processStats, progress } = ingest;
   const accounts = new Accounts(config.mqtt);
   const source = receives
@@ -108,6 +114,8 @@ export async function createParts(
   async function stop() {
     // A part that cannot stop must not keep the others from stopping.
     const stopped = await Promise.allSettled([source?.stop(), packing?.stop(), http.stop()]);
+    // Features see the rows that are written now.
+    stopped.push(...(await Promise.allSettled([ingest.drain()])));
     stopped.push(...(await features.stop()));
     ingest.abort();
     stats.stop();

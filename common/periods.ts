@@ -9,6 +9,7 @@
  * - `stall`: timeout for a client that stops reading an answer; then the API ends the answer and releases its memory
  * - `certificates`: interval of the check for new certificates
  * - `pack`: interval of the check for hours to pack
+ * - `beat`: interval of the beat of a journal; other processes take it over after 20 beats without a change
  */
 export const PERIODS_MS = {
   keepAlive: 60_000,
@@ -19,6 +20,7 @@ export const PERIODS_MS = {
   stall: 120_000,
   certificates: 10_000,
   pack: 10_000,
+  beat: 1000,
 };
 
 export type Periods = typeof PERIODS_MS;

@@ -1,3 +1,4 @@
+import { PERIODS_MS } from '../../common/periods.ts';
 import type { Identity } from '../../schema/ids.ts';
 import { DAY_MS } from '../../schema/rules.ts';
 import { type FurtherTopics, topicContract } from '../../schema/topics.ts';
@@ -14,6 +15,8 @@ import { MessageDecoder } from './decode/index.ts';
 import { createHandlers, createNoteLastSeen, MeasurementStore } from './handlers/index.ts';
 import { ReplacingMessages } from './handlers/replacing.ts';
 import { guardObserver, type SampleObserver } from './handlers/sample-observer.ts';
+import { Journal } from './journal/index.ts';
+import { JournalTakeover } from './journal/takeover.ts';
 import { createLateWriter, LateArrivalNotes, LateDayNotes } from './late-samples.ts';
 import { Outbox } from './outbox.ts';
 import { IngestPipeline, type Send } from './pipeline.ts';
@@ -42,6 +45,9 @@ export { sensorOf } from './registry/cache.ts';
 /** With a shorter limit, a single timed-out request would already count as an outage. */
 const STUCK_AFTER_MS = 1000;
 
+/** In ms. What is left then, another process writes. */
+const DRAIN_MS = 5000;
+
 /** After the commit of a message. `changed`: the sensors that have a newer value now; `series`: all samples of the message. */
 export type Publish = (device: Device, changed: Sensor[], series: Series[]) => void;
 
@@ -63,6 +69,8 @@ type Deps = {
   onRegistered?: (device: Device) => void;
   /** compared with the clock of the database */
   clockGuard: ClockGuard;
+  /** interval of the beat of the journal; default: that of `PERIODS_MS` */
+  beatMs?: number;
 };
 
 /**
@@ -84,6 +92,7 @@ export function createIngest(context: Context, deps: Deps) {
     admission,
     days,
     samples,
+    journal,
     revisions,
     measurements,
     measurementHandler,
@@ -103,13 +112,27 @@ export function createIngest(context: Context, deps: Deps) {
   const { retire } = createRetirement({ registry, store: store.retirement, groups, clock });
   const { replay } = createReplay({ pipeline, clock });
 
-  exposeIngest(metrics, { admission, submissions });
+  const takeover = new JournalTakeover({
+    store: store.journal,
+    leases: store.journalLeases,
+    retry,
+    isOwn: (run) => journal.isOwn(run),
+    write: (left) => measurements.writeLeft(left),
+    process: config.mqtt.clientId,
+    beatMs: deps.beatMs ?? PERIODS_MS.beat,
+    logger: context.logger,
+  });
+
+  exposeIngest(metrics, { admission, submissions, journal });
 
   return {
     handleMessage: pipeline.handleMessage,
     submit: ((submission) => submissions.submit(submission)) satisfies Submit,
     replay,
-    retire,
+    async retire(identity: Identity): Promise<boolean> {
+      await journal.settled(identity.id);
+      return retire(identity);
+    },
     find: (identity: Identity) => registry.find(identity),
     topics,
     descriptions: createDescriptions({ registry, births, isStuck, clock }),
@@ -117,6 +140,7 @@ export function createIngest(context: Context, deps: Deps) {
     decoder,
     submissions,
     measurements,
+    journal,
     /** for a feature that writes samples of closed hours */
     writing: { registry, samples, days, publish, clock: clockGuard },
     /** for features that replace or remove stored samples */
@@ -152,6 +176,11 @@ export function createIngest(context: Context, deps: Deps) {
     room: admission.budget,
     async start() {
       await Promise.all([clockGuard.start(), registry.recount()]);
+      takeover.start();
+    },
+    /** Writes the rows of acknowledged samples. No message may be in progress. */
+    async drain() {
+      await Promise.all([takeover.stop(), journal.stop(DRAIN_MS)]);
     },
     get unsettledBytes() {
       return admission.budget.used;
@@ -176,6 +205,7 @@ export function createIngest(context: Context, deps: Deps) {
 function createPath(context: Context, deps: Deps, historyMs: number) {
   const { config, clock, logger, metrics } = context;
   const { store, isAnnounced, send = () => {}, publish = () => {}, onState = () => {}, clockGuard } = deps;
+  const { beatMs = PERIODS_MS.beat } = deps;
   const { autoRegister, autoRegisterMax, maxClockSkewMs, relativeTimes, tsUnitMs } = config.ingest;
   const groups = config.retention.latestGroups;
   const { retry } = store;
@@ -207,11 +237,24 @@ function createPath(context: Context, deps: Deps, historyMs: number) {
   const receiptTimes = new ReceiptTimes({ maxAheadMs: maxClockSkewMs });
   const admission = new Admission({ clockGuard, answeredAt: () => retry.answeredAt });
   const { days, samples, revisions } = createSampleWriter(store, { clockGuard, metrics });
+  const journal = new Journal({
+    store: store.journal,
+    isBusy: store.health.isPressed,
+    write: (device, series) => measurements.writeBehind(device, series),
+    use: config.ingest.journal,
+    process: config.mqtt.clientId,
+    beatMs,
+    logger,
+  });
+  Object.assign(store.unwritten, {
+    blocksOf: journal.blocksOf.bind(journal),
+    newestOf: journal.newestOf.bind(journal),
+  });
   const events = createEvents({ store: store.write.events, retry, outbox, groups });
   const statuses = new Statuses({ registry, store: store.write.registry, retry, events, clocks, onState });
   const measurements = new MeasurementStore(
     { clock, metrics, processStats },
-    { registry, statuses, receiptTimes, samples, write: store.write, retry, publish },
+    { registry, statuses, receiptTimes, samples, journal, write: store.write, retry, publish },
   );
   const noteLastSeen = createNoteLastSeen(registry, store.write.lastSeen);
   const replacing = new ReplacingMessages(context, decoder);
@@ -251,6 +294,7 @@ function createPath(context: Context, deps: Deps, historyMs: number) {
     admission,
     days,
     samples,
+    journal,
     revisions,
     measurements,
     measurementHandler,
@@ -297,7 +341,7 @@ export type Ingest = ReturnType<typeof createIngest>;
 
 function exposeIngest(
   { gauge }: Metrics,
-  { admission, submissions }: { admission: Admission; submissions: Submissions },
+  { admission, submissions, journal }: { admission: Admission; submissions: Submissions; journal: Journal },
 ) {
   const { progress, budget } = admission;
   gauge(
@@ -310,6 +354,16 @@ function exposeIngest(
     'iot_ingest_submitted_bytes',
     'Bytes of posts that are being received or processed',
     () => submissions.held,
+  );
+  gauge(
+    'iot_journal_samples',
+    'Acknowledged samples in the journal whose rows are not written yet',
+    () => journal.waitingSamples,
+  );
+  gauge(
+    'iot_journal_age_seconds',
+    'Age of the oldest sample in the journal whose row is not written yet; other processes see it later by this time',
+    () => journal.ageMs / 1000,
   );
   gauge(
     'iot_ingest_standstill_seconds',

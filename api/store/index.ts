@@ -15,10 +15,11 @@ import { createLateDays, createLeaseStore, createPackProgress } from './history/
 import { createHistoryReads } from './history/reads.ts';
 import { createUnpackedReads } from './history/unpacked.ts';
 import { createHistoryWrites } from './history/writes.ts';
+import { createJournalStore } from './journal/index.ts';
 import { createLateArrivals } from './late-arrivals.ts';
 import { createCorrectedLatest } from './latest/corrected.ts';
 import { LastSeenWrites, LatestWrites } from './latest/writes.ts';
-import { createSampleReads } from './measurements/reads.ts';
+import { createSampleReads, NOTHING_UNWRITTEN, type Unwritten } from './measurements/reads.ts';
 import { PartitionWatch, SampleWrites } from './measurements/writes.ts';
 import { createOutboxStore } from './outbox.ts';
 import { createProcessStore } from './processes.ts';
@@ -59,7 +60,7 @@ export { reasonOf } from './error-reason.ts';
 export { eventId, parseEventId } from './events.ts';
 export { createLeaseStore } from './history/progress.ts';
 export { createLateArrivals } from './late-arrivals.ts';
-export { lastInstantOf } from './latest/writes.ts';
+export { lastInstantOf, noteCommitted } from './latest/writes.ts';
 export { allParts } from './measurements/reads.ts';
 export { Retry } from './sending/retry.ts';
 export { isForbidden } from './setup/permissions.ts';
@@ -162,6 +163,7 @@ export function createStore(deps: {
   // The driver does not know which nodes of ScyllaDB store a tablet. So with ScyllaDB each batch has rows of one partition only.
   const replicasOf = dialect === DIALECTS.scylla ? undefined : findReplicaSets(client);
   const reading = createSession(client, observe);
+  const unwritten: Unwritten = { ...NOTHING_UNWRITTEN };
   const stamps = deps.openStamps?.(reading, clock) ?? plainStamps(clock);
   const writing = createSession(client, observe, gate, replicasOf, batchLimits, stamps);
   const ingest = wrapSession?.(writing, client) ?? writing;
@@ -173,12 +175,14 @@ export function createStore(deps: {
     groups: retention.latestGroups,
     /** for the statements of features; their requests do not use the congestion window */
     session: reading,
-    write: createIngestWrites(ingest, { logger, retry, onLargePartition }),
+    write: createIngestWrites(ingest, { logger, retry, onLargePartition, unwritten }),
     retry,
     /** All other requests do not use the congestion window. */
-    samples: createSampleReads(reading),
+    samples: createSampleReads(reading, unwritten),
+    /** the journal replaces its functions */
+    unwritten,
     packed,
-    scans: createScans(reading, dialect),
+    scans: createScans(reading, dialect, unwritten),
     packProgress: createPackProgress(reading),
     /** The packer needs no window, because it rests while ingest waits. */
     packing: {
@@ -189,12 +193,12 @@ export function createStore(deps: {
       corrections: createCorrectionStore(reading),
     },
     packLeases: createLeaseStore(reading, 'pack_lease'),
-    devices: createRegistryStore(reading),
+    devices: createRegistryStore(reading, unwritten),
     corrections: createCorrectionStore(reading),
     events: createEventStore(reading),
     retirement: createRetirementStore(reading),
     deadLetters: createDeadLetterStore({ reading, ingest }),
-    fleet: createFleet({ session: reading, groups: retention.latestGroups, clock, onStaleIndex }),
+    fleet: createFleet({ session: reading, groups: retention.latestGroups, clock, onStaleIndex, unwritten }),
     health: {
       ...createHealth(reading, clock),
       isAuthenticated,
@@ -207,6 +211,8 @@ export function createStore(deps: {
       }),
       isPressed: () => waiting() > 0,
     },
+    journal: createJournalStore(reading, { ingest, retry }),
+    journalLeases: createLeaseStore(reading, 'pack_lease'),
     processes: createProcessStore(reading),
     stamps,
     watchedTime: createWatchedTimeStore(reading),
@@ -225,7 +231,13 @@ function createIngestWrites(
     logger,
     retry,
     onLargePartition,
-  }: { logger: Pick<Logger, 'info' | 'warn'>; retry: Retry; onLargePartition: () => void },
+    unwritten,
+  }: {
+    logger: Pick<Logger, 'info' | 'warn'>;
+    retry: Retry;
+    onLargePartition: () => void;
+    unwritten: Unwritten;
+  },
 ) {
   const watch = new PartitionWatch({ logger, onLarge: onLargePartition });
   const samples = new SampleWrites({ session, retry, watch });
@@ -238,10 +250,11 @@ function createIngestWrites(
     // more function call per message.
     samples: samples.write.bind(samples),
     latest: latest.write.bind(latest) as LatestWrites['write'],
+    latestAgain: latest.writeNews.bind(latest) as LatestWrites['writeNews'],
     corrected: createCorrectedLatest(session),
     lastSeen: lastSeen.note.bind(lastSeen),
     observeBlocks: samples.observeBlocks.bind(samples),
-    registry: createRegistryStore(session),
+    registry: createRegistryStore(session, unwritten),
     events: createEventStore(session),
     history: createHistoryWrites(session),
     lateDays: createLateDays(session),
@@ -275,13 +288,17 @@ export const nodesOf = (client: Client): DatabaseNode[] =>
  * For exports and long series, which need many samples only once. They bypass the row cache, if the server
  * has one, and do not evict rows that other readers need.
  */
-export function createScans(session: Session, { pastCache }: Pick<Dialect, 'pastCache'>) {
+export function createScans(
+  session: Session,
+  { pastCache }: Pick<Dialect, 'pastCache'>,
+  unwritten: Unwritten = NOTHING_UNWRITTEN,
+) {
   const uncached: Session = {
     ...session,
     all: (statement, params, limit) =>
       session.all({ ...statement, cql: `${statement.cql}${pastCache}` }, params, limit),
   };
-  return { samples: createSampleReads(uncached), packed: createHistoryReads(uncached) };
+  return { samples: createSampleReads(uncached, unwritten), packed: createHistoryReads(uncached) };
 }
 
 const NOW = { name: 'clock', cql: 'SELECT now() AS now FROM system.local' };

@@ -64,6 +64,7 @@ export function arrange(v: Values) {
       relativeTimes: v.RELATIVE_TIMES,
       tsUnitMs: v.TS_UNIT === 's' ? 1000 : 1,
       maxInFlight: v.INGEST_MAX_IN_FLIGHT,
+      journal: v.INGEST_JOURNAL,
       replaceDevices: v.MQTT_REPLACE_DEVICES ?? [],
     },
     retention: {

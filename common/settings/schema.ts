@@ -178,6 +178,11 @@ const INGEST = {
   INGEST_MAX_IN_FLIGHT: integer(1, 2048, 'requests')
     .prefault('512')
     .describe('Most requests to the database in flight.'),
+  INGEST_JOURNAL: oneOf(['busy', 'always', 'never'])
+    .prefault('busy')
+    .describe(
+      'When small messages are acknowledged by a row that they share, before their own rows are written: while writes wait for the database, always or never.',
+    ),
 };
 
 const RETENTION = {

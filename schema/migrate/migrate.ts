@@ -10,7 +10,7 @@ import { withSchemaLock } from './lock.ts';
 
 /** By the setting whose change changes the retention of these tables. */
 const RETAINED = {
-  BATCH_DAYS: ['message'],
+  BATCH_DAYS: ['message', 'journal'],
   HISTORY_DAYS: [
     'history',
     'history_stat',

@@ -147,7 +147,12 @@ test(
     const devices = await openGate(broker.url);
     const workers = await Promise.all(
       wires.map(({ url }, i) =>
-        startWorker(`ingest-${i + 1}`, { ROLE: 'ingest', MQTT_URL: url, MQTT_CLIENT_ID: `ingest-${i + 1}` }),
+        startWorker(`ingest-${i + 1}`, {
+          ROLE: 'ingest',
+          MQTT_URL: url,
+          MQTT_CLIENT_ID: `ingest-${i + 1}`,
+          INGEST_JOURNAL: i === 0 ? 'always' : 'busy',
+        }),
       ),
     );
     const fleet = startDevices('mosquitto', devices.url);
@@ -174,7 +179,10 @@ test(
   async () => {
     const random = randomsOf('embedded');
     const port = await steadyPort();
-    const worker = await startWorker('the process that is broker and ingest', { MQTT_PORT: String(port) });
+    const worker = await startWorker('the process that is broker and ingest', {
+      MQTT_PORT: String(port),
+      INGEST_JOURNAL: 'always',
+    });
     const devices = await openGate(`mqtt://127.0.0.1:${port}`);
     const fleet = startDevices('embedded', devices.url);
     await fleet.progress(200);

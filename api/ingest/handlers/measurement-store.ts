@@ -1,16 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ErrorCode, MillraceError } from '../../../common/errors.ts';
-import type { Identity } from '../../../schema/ids.ts';
+import { type Identity, uuidText } from '../../../schema/ids.ts';
 import { isAscending, type Numbers, sortKeepLast, sortMerge } from '../../../schema/packed/series.ts';
 import { bucketOf, HOUR_MS, isLate, SENSORS_PER_PART } from '../../../schema/rules.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import type { MeasurementCounts, ProcessStats } from '../../observability/process-stats.ts';
-import type { Store } from '../../store/index.ts';
+import { noteCommitted, type Store } from '../../store/index.ts';
 import type { Hour } from '../../store/measurements/hours.ts';
 import type { Retry } from '../../store/sending/retry.ts';
 import type { Corrections } from '../corrections.ts';
 import { joinSamples, type MessageBatch, type SensorSamples } from '../decode/message-batch.ts';
 import type { Publish } from '../index.ts';
+import type { Journal } from '../journal/index.ts';
+import type { LeftSamples } from '../journal/takeover.ts';
 import type { Arrival } from '../pipeline.ts';
 import type { Receipt, ReceiptTimes } from '../receipt-times.ts';
 import { type Device, type Sensor, sensorOf } from '../registry/cache.ts';
@@ -65,6 +67,7 @@ export class MeasurementStore {
       statuses: Statuses;
       receiptTimes: ReceiptTimes;
       samples: SampleWriter;
+      journal: Journal;
       write: Store['write'];
       retry: Retry;
       publish: Publish;
@@ -134,7 +137,7 @@ export class MeasurementStore {
     const began = Date.now();
     const noted = this.#observer?.note(device, series, seenAt);
     const written = this.#isOneTimelyRow(device, series)
-      ? this.#write(device, series, seenAt)
+      ? this.#writeOneRow(device, series, seenAt)
       : this.#writeInOrder(device, series, seenAt, began);
     const committed = noted === undefined ? written : Promise.all([written, noted]).then(([first]) => first);
     return committed.then(([changed, hours]) => {
@@ -281,6 +284,22 @@ export class MeasurementStore {
     return list;
   }
 
+  #writeOneRow(
+    device: Device,
+    series: Series[],
+    seenAt: number | null,
+  ): Promise<[changed: Sensor[], hours: Hour[], ...others: unknown[]]> {
+    const { journal, write } = this.#deps;
+    if (!journal.takes(device, series)) return this.#write(device, series, seenAt);
+    const seen = seenAt === null ? undefined : write.lastSeen(device, seenAt);
+    const appended = seen
+      ? Promise.all([journal.append(device, series), seen]).then(([first]) => first)
+      : journal.append(device, series);
+    return appended.then((isCommitted) =>
+      isCommitted ? [noteCommitted(series.map(newestOf)), NO_HOURS] : this.#write(device, series, null),
+    );
+  }
+
   /** The three writes run concurrently. Returns the sensors that have a newer value now, and the hours of the samples. */
   #write(
     device: Device,
@@ -321,11 +340,42 @@ export class MeasurementStore {
     seenAt: number | null,
     began: number,
   ): Promise<[changed: Sensor[], hours: Hour[]]> {
+    await this.#writeRows(device, series, seenAt, began);
+    return [await this.#deps.write.latest(device, series.map(newestOf)), NO_HOURS];
+  }
+
+  async #writeRows(device: Device, series: Series[], seenAt: number | null, began: number) {
     const { samples, write } = this.#deps;
     const seen = seenAt === null ? undefined : write.lastSeen(device, seenAt);
     const [hours] = await Promise.all([samples.commit(device, series), seen]);
     await samples.finish(device, hours, began);
-    return [await write.latest(device, series.map(newestOf)), []];
+  }
+
+  /** The rows of samples that are acknowledged already. @throws `rejected`, `unavailable` while the process ends */
+  async writeBehind(device: Device, series: Series[]): Promise<void> {
+    await this.#writeRows(device, series, null, Date.now());
+    // The process knows these values already.
+    await this.#deps.write.latestAgain(device, series.map(newestOf));
+    const hidden = device.isCorrected ? series.filter(isHidden) : [];
+    if (hidden.length > 0) await this.#corrections?.showLate(device, hidden);
+  }
+
+  /** The rows of samples that another process acknowledged. Samples of a device or sensor that was retired meanwhile are dropped. */
+  async writeLeft({ bytes, sensors }: LeftSamples): Promise<void> {
+    const device = await this.#deps.registry.find({ id: uuidText(bytes), bytes });
+    if (!device) return;
+    const series: Series[] = [];
+    for (const [id, { times, values }] of sensors) {
+      const known = device.sensors.get(id);
+      if (!known) continue;
+      const sorted = sortMerge(times, values);
+      series.push(seriesOf(known, sorted.times, sorted.values));
+    }
+    if (series.length === 0) return;
+    const noted = this.#observer?.note(device, series, null);
+    const [[changed]] = await Promise.all([this.#writeInOrder(device, series, null, Date.now()), noted]);
+    this.#observer?.observe(device, series);
+    this.#deps.publish(device, changed, series);
   }
 
   #count({ counts }: MessageBatch, series: Series[], seenAt: number | null) {
@@ -373,6 +423,8 @@ export class MeasurementStore {
     await this.store(identity, batch, { receivedAt, as: 'replayed' }, receipt);
   }
 }
+
+const NO_HOURS: Hour[] = [];
 
 /** A copy that the broker retained and a replay do not show that the device is active (null). */
 const seenAtOf = ({ as, receivedAt }: Arrival): number | null =>

@@ -1,4 +1,5 @@
 import { type DeviceBytes, type SensorBytes, uuidText } from '../../../schema/ids.ts';
+import type { Unwritten } from '../measurements/reads.ts';
 import type { DeviceKey } from '../registry/rows.ts';
 import type { Session } from '../sending/session.ts';
 import { createDevicePages } from './device-pages.ts';
@@ -10,15 +11,17 @@ export function createFleet({
   groups,
   clock,
   onStaleIndex,
+  unwritten,
 }: {
   session: Session;
+  unwritten?: Pick<Unwritten, 'newestOf'>;
   groups: number;
   /** epoch ms */
   clock: () => number;
   /** called for each index row that the table `device` or `sensor` contradicts */
   onStaleIndex: (kind: string) => void;
 }) {
-  const latest = createLatestRows(session);
+  const latest = createLatestRows(session, unwritten);
   const index = createSensorIndex(session);
   const pages = createLatestPages({ latest, index, groups, clock, onStaleIndex });
   return {

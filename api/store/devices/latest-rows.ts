@@ -2,6 +2,7 @@ import type { types as DriverTypes } from 'cassandra-driver';
 import cassandra from 'cassandra-driver';
 import { type DeviceBytes, uuidBytes, uuidText } from '../../../schema/ids.ts';
 import { MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.ts';
+import { NOTHING_UNWRITTEN, type Unwritten } from '../measurements/reads.ts';
 import { type DeviceKey, type SensorRow, sensorRow } from '../registry/rows.ts';
 import type { Row, Session } from '../sending/session.ts';
 import type { Place } from './device-pages.ts';
@@ -29,8 +30,8 @@ const BY_KEYS = { name: 'latest_keys', cql: `${SELECT} AND (device_id, sensor_id
 export type LatestRow = SensorRow & { deviceId: string };
 
 /** Sensors come from the table `sensor`, values from the table `latest`. */
-export function createLatestRows(session: Session) {
-  const newest = createNewestReads(session);
+export function createLatestRows(session: Session, unwritten?: Pick<Unwritten, 'newestOf'>) {
+  const newest = createNewestReads(session, unwritten);
 
   async function withValues(group: number, rows: Row[]): Promise<LatestRow[]> {
     const devices = new Map(rows.map((row) => [String(row['device_id']), row['device_id'].getBuffer()]));
@@ -117,23 +118,41 @@ const OF_DEVICES = {
 };
 
 /** The table `latest` has one row for each device, with the newest value of each sensor. */
-export function createNewestReads(session: Session) {
+export function createNewestReads(
+  session: Session,
+  unwritten: Pick<Unwritten, 'newestOf'> = NOTHING_UNWRITTEN,
+) {
   return {
     async ofDevice({ group, bytes }: DeviceKey): Promise<Map<string, Newest>> {
+      const waiting = unwritten.newestOf(bytes);
       const row = await session.one(OF_DEVICE, [group, bytes]);
-      return newestOf(row?.['newest']);
+      return newer(newestOf(row?.['newest']), waiting);
     },
 
     async ofDevices(group: number, devices: DeviceBytes[]): Promise<Map<string, Map<string, Newest>>> {
       const found: Map<string, Map<string, Newest>> = new Map();
       for (let from = 0; from < devices.length; from += KEYS_PER_READ) {
         const some = devices.slice(from, from + KEYS_PER_READ);
+        const waiting = some.map((device) => unwritten.newestOf(device));
         for (const row of await session.all(OF_DEVICES, [group, some]))
           found.set(String(row['device_id']), newestOf(row['newest']));
+        some.forEach((device, place) => {
+          const values = waiting[place];
+          const id = uuidText(device);
+          if (values) found.set(id, newer(found.get(id) ?? new Map(), values));
+        });
       }
       return found;
     },
   };
+}
+
+function newer(stored: Map<string, Newest>, waiting: Map<string, Newest> | null | undefined) {
+  for (const [sensor, value] of waiting ?? []) {
+    const known = stored.get(sensor);
+    if (!known || known.ts < value.ts) stored.set(sensor, value);
+  }
+  return stored;
 }
 
 export const newestOf = (map: Record<string, DriverTypes.Tuple> | null | undefined): Map<string, Newest> =>

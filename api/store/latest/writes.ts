@@ -81,6 +81,14 @@ export class LatestWrites {
     // Nearly always all values are newer. Then the list of the message is used without a copy.
     const news = newest.every(isNews) ? newest : newest.filter(isNews);
     if (news.length === 0) return Promise.resolve([]);
+    return this.writeNews(device, news);
+  }
+
+  /** Also writes values that the process already knows: of samples that were acknowledged before their rows are written. */
+  writeNews<S extends LatestSensor>(
+    device: { bytes: DeviceBytes; group: number; retiredAt: number | null },
+    news: SensorNewest<S>[],
+  ): Promise<S[]> {
     if (news.length > MAX_ENTRIES_PER_MESSAGE) return this.#writeWide(device, news);
     const update = new LatestUpdate(device, news);
     const partition = this.#partitions.find(device.group);
@@ -109,7 +117,7 @@ export class LatestWrites {
   ): Promise<S[]> {
     const changed: S[] = [];
     for (let from = 0; from < news.length; from += MAX_ENTRIES_PER_MESSAGE)
-      changed.push(...(await this.write(device, news.slice(from, from + MAX_ENTRIES_PER_MESSAGE))));
+      changed.push(...(await this.writeNews(device, news.slice(from, from + MAX_ENTRIES_PER_MESSAGE))));
     return changed;
   }
 
@@ -133,7 +141,7 @@ export class LatestWrites {
 }
 
 /** @returns the sensors that have a newer value now */
-function noteCommitted<S extends LatestSensor>(news: SensorNewest<S>[]): S[] {
+export function noteCommitted<S extends LatestSensor>(news: SensorNewest<S>[]): S[] {
   const changed: S[] = new Array(news.length);
   let count = 0;
   for (const each of news) {

@@ -113,6 +113,12 @@ export function encodeHour({ key }: Partition, { bucket, pieces, bytes, isShared
   return splitBlocks(merged).map((block) => rowOf(key, block, packBlock(bucket, block)));
 }
 
+/** Blocks of the samples of one hour, as rows of `message` have them. */
+export function blocksOfHour(message: SensorSeries[], bucket: number): Buffer[] {
+  const pieces = planHours(message, 1).find((hour) => hour.bucket === bucket)?.pieces;
+  return pieces ? splitBlocks(pieces).map((block) => packBlock(bucket, block)) : [];
+}
+
 /** @param key three columns */
 const rowOf = (key: Buffer[], pieces: Piece[], samples: Buffer): Query => ({
   query: INSERT,

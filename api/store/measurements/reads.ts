@@ -3,6 +3,7 @@ import { type DeviceBytes, type SensorBytes, uuidText } from '../../../schema/id
 import { visitBlock } from '../../../schema/packed/block.ts';
 import { mergeSeries, type Series } from '../../../schema/packed/series.ts';
 import { int32, int64 } from '../cql-values.ts';
+import type { Newest } from '../devices/latest-rows.ts';
 import type { Row, Session } from '../sending/session.ts';
 import { partOf } from './hours.ts';
 
@@ -12,15 +13,31 @@ import { partOf } from './hours.ts';
  */
 const SINCE_STEP_MS = 10_000;
 
-export function createSampleReads(session: Session) {
+/** Acknowledged samples of this process whose rows are not written yet. */
+export interface Unwritten {
+  /** encoded blocks of the samples of an hour */
+  blocksOf: (device: DeviceBytes, bucket: number) => Buffer[];
+  /** by sensor id; null: none */
+  newestOf: (device: DeviceBytes) => Map<string, Newest> | null;
+}
+
+/** Of a process without a journal. */
+export const NOTHING_UNWRITTEN: Unwritten = { blocksOf: () => [], newestOf: () => null };
+
+export function createSampleReads(
+  session: Session,
+  unwritten: Pick<Unwritten, 'blocksOf'> = NOTHING_UNWRITTEN,
+) {
   const rows = createMessageRows(session);
   /** A device with 200 sensors is read once for all of them, instead of 200 times at once. */
   const joined: JoinedCalls<{ blocks: HourBlocks; parts: number[] }> = new JoinedCalls();
 
   const readPart = (device: DeviceBytes, bucket: number, part: number, since: number) =>
     joined.call(`${device.toString('latin1')} ${bucket} ${part} ${since}`, async () => {
+      // Before the rows are read. Otherwise samples whose row is written meanwhile would be in neither.
+      const waiting = part === 0 ? unwritten.blocksOf(device, bucket) : [];
       const { blocks, parts } = await rows.read(device, bucket, part, since);
-      return { blocks: new HourBlocks(bucket, blocks), parts };
+      return { blocks: new HourBlocks(bucket, [...blocks, ...waiting]), parts };
     });
 
   /**

@@ -2,6 +2,7 @@ import { MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.ts';
 import { encodeStamp, int64, type Stamp, writeTimestamp } from '../cql-values.ts';
 import { createNewestReads } from '../devices/latest-rows.ts';
 import { correctedStamps } from '../latest/corrected.ts';
+import type { Unwritten } from '../measurements/reads.ts';
 import type { Session } from '../sending/session.ts';
 import { type DeviceKey, type DeviceRow, deviceRow, type SensorRow, sensorRow } from './rows.ts';
 import { type PartitionWrite, sensorWrites } from './sensor-writes.ts';
@@ -43,8 +44,8 @@ const WRITE_SENSORS_AT = {
   cql: 'UPDATE device USING TIMESTAMP ? SET sensors_at = ? WHERE grp = ? AND device_id = ?',
 };
 
-export function createRegistryStore(session: Session) {
-  const newest = createNewestReads(session);
+export function createRegistryStore(session: Session, unwritten?: Pick<Unwritten, 'newestOf'>) {
+  const newest = createNewestReads(session, unwritten);
 
   return {
     async device({ group, bytes }: DeviceKey): Promise<DeviceRow | null> {

@@ -16,7 +16,8 @@ interface ProcessOptions {
 
 /** Ingest as `npm start` runs it. @param options `rows`: it stores one row per sample */
 export async function startIngest({ rows = false, ...options }: ProcessOptions & { rows?: boolean }) {
-  const child = await startApi(rows ? ROWS : API, startFlags(), options, {
+  const child = await startApi(API, startFlags(), options, {
+    INGEST_JOURNAL: rows ? 'never' : 'busy',
     ROLE: 'all',
     MQTT_PORT: '0',
     AUTO_REGISTER: 'true',
