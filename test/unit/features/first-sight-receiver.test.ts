@@ -75,10 +75,8 @@ test('First sight: FIRST_SIGHT_URL is not set: the feature listens to nothing', 
   expect((await startFeature({})).onRegistered).toBeUndefined();
 });
 
-test.each(['api/features/first-sight/index.ts', 'test/unit/features/first-sight.test.ts'])(
-  'Tutorial "Write a feature": the block of %s equals the file',
-  (file) => {
-    const page = readFileSync('docs/tutorial/write-a-feature.md', 'utf8');
-    expect(page).toContain(`\n\`\`\`ts\n${readFileSync(file, 'utf8')}\`\`\`\n`);
-  },
-);
+test('Tutorial "Write a feature": the block of the feature equals the file', () => {
+  const page = readFileSync('docs/tutorial/write-a-feature.md', 'utf8');
+  const source = readFileSync('api/features/first-sight/index.ts', 'utf8');
+  expect(page).toContain(`\n\`\`\`ts\n${source}\`\`\`\n`);
+});

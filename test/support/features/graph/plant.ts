@@ -73,5 +73,3 @@ export function createPlant({
     },
   };
 }
-
-export type Plant = ReturnType<typeof createPlant>;

@@ -8,9 +8,6 @@ import { type Packet, type Sent, SimulatedNode, sentName } from './edge-history.
 /** Unacknowledged messages that a broker or a node sends again. */
 const IN_FLIGHT = 3;
 
-const _MAX_DEAD_LETTERS = 500;
-const _DAY_MS = 86_400_000;
-
 /** A node with the state of its connection to Millrace. `late`: a last will that the broker has not published yet. */
 class Way {
   declare node: SimulatedNode;
