@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MillraceError } from '../../common/errors.ts';
 import type { Ring } from './cassandra-yaml.ts';
+import { succeeds } from './cql.ts';
 import { createMember, type Member } from './member.ts';
 import { rememberedPorts } from './ports.ts';
-import { succeeds } from './query.ts';
 
 const POLL_MS = 250;
 /** Time limit for all nodes to reach each other after the last node answers CQL, in ms. Usually gossip takes seconds. */

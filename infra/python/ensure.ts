@@ -117,13 +117,6 @@ export async function readYaml(tools: PythonTools, path: string) {
   return JSON.parse(stdout);
 }
 
-/** @returns the content of each file by its path; an expression is its source text, `${...}` */
-export async function readHcl(tools: PythonTools, paths: string[]) {
-  const args = [inFolder('hcl_to_json.py'), ...paths];
-  const { stdout } = await run(tools.program('python'), args, { maxBuffer: 64 * 1048576 });
-  return JSON.parse(stdout);
-}
-
 function readIfThere(path: string): string | null {
   try {
     return readFileSync(path, 'utf8');
