@@ -3,11 +3,8 @@ import { bucketOf, closingOf, HOUR_MS } from '../../schema/rules.ts';
 import { useCleanUps } from '../support/clean-ups.ts';
 import { readMetric } from '../support/metrics.ts';
 import { startTestSystem } from '../support/system/index.ts';
-import { usePackedSystem } from '../support/system/packed.ts';
 import { until } from '../support/until.ts';
 
-const packed = usePackedSystem();
-const { clock, send, packedUntil } = packed;
 const afterwards = useCleanUps();
 
 test('Hourly packing of samples: API process runs: it packs closed hours, reports its lag, and releases its leases on stop', async () => {

@@ -3,7 +3,7 @@ import { HOUR_MS } from '../../schema/rules.ts';
 import { GROUPS, samplesOf, usePackedSystem } from '../support/system/packed.ts';
 
 const packed = usePackedSystem();
-const { clock, send, read, historyOf, statisticsOf, packedUntil } = packed;
+const { clock, send, historyOf, statisticsOf, packedUntil } = packed;
 
 const allUntil = (until: number) => Array(GROUPS).fill(until);
 

@@ -49,15 +49,12 @@ async function addRule(rule: object): Promise<Record<string, unknown>> {
   return response.json();
 }
 
-/** @param name of a rule */
 const receivedOf = (name: string, event: string) =>
   receiver.received.filter((received) => received.alarm.rule === name && received.event === event);
 
-/** @returns the idempotency keys of these deliveries */
 const keysOf = (received: Receiver['received']): unknown[] =>
   received.map(({ headers }) => headers['idempotency-key']);
 
-/** @param ts epoch ms */
 const measure = (sensor: string, value: number, ts: number = Date.now()) =>
   device.measure('freezer', [{ sensor_id: sensor, ts, value }]);
 

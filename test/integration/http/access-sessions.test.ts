@@ -27,7 +27,6 @@ const signIn = (token: string, headers: Record<string, string> = {}) =>
     body: JSON.stringify({ token }),
   });
 
-/** @returns for the header Cookie */
 async function sessionOf(token: string): Promise<string> {
   const [cookie = ''] = (await signIn(token)).headers['set-cookie'] ?? [];
   return String(cookie.split(';', 1)[0]);

@@ -22,7 +22,6 @@ const nothing = () => {};
 /** Duration of a simulation, in ms. By then batches have expired, all second passes have ended, and all samples are read again. */
 const DURATION_MS = 4.5 * DAY_MS;
 
-/** By then packers have deleted the samples that corrections hide. */
 const CORRECTED_DURATION_MS = 15 * DAY_MS;
 
 const PROCESSES = 4;

@@ -18,7 +18,6 @@ async function startFeature(settings: Record<string, string>, logger: Logger = p
   return firstSightFeature.create({ context } as never);
 }
 
-/** Starts the feature with a receiver. @returns registers a device */
 async function startWith(listener: RequestListener, logger?: Logger) {
   const server = createServer(listener);
   const port = await listening(server);

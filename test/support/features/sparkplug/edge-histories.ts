@@ -17,13 +17,10 @@ class Way {
   /** The last messages of QoS 1, which may come again. */
   last: Packet[] = [];
   late: Packet | null = null;
-  /** Values that Millrace has acknowledged. */
   acknowledged: Sent[] = [];
-  /** Refused elements. */
   refused = 0;
   /** Whether a rebirth command is under way. */
   isAsked = false;
-  /** Rebirth commands so far. */
   asked = 0;
 
   constructor(node: SimulatedNode) {
