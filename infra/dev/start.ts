@@ -22,13 +22,11 @@ interface Context {
   root: string;
   env: NodeJS.ProcessEnv;
   processes: RunningProcesses;
-  /** prints a line that stays on the terminal */
   print: (text: string) => void;
   onStatus: (text: string) => void;
   signal: AbortSignal;
 }
 
-/** @returns contact point of the local database */
 export async function startDatabase({
   config: { cql, dataDir },
   processes,
@@ -62,7 +60,6 @@ export async function startLocalGraph({
   return `http://${graph.contactPoint}/gremlin`;
 }
 
-/** @returns bootstrap address of the local Kafka */
 export async function startLocalKafka({
   config: { dataDir },
   port,

@@ -14,7 +14,6 @@ const REQUIREMENTS = inFolder('requirements.txt');
 /** File in an environment: a copy of the requirements from which the environment was made. */
 const STAMP = 'requirements.installed';
 
-/** `program` gives the path of one of its commands */
 export type PythonTools = { program: (name: string) => string };
 
 /**
@@ -72,7 +71,6 @@ export const ensureReaders = (
 ): Promise<PythonTools> =>
   ensurePython({ ...options, requirements: inFolder('readers.txt'), name: 'python-readers' });
 
-/** @param directory an empty directory */
 async function makeEnvironment(
   directory: string,
   {
