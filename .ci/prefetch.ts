@@ -29,8 +29,8 @@ await runCommand(async () => {
   // These modules are imported here, because they need the packages that the lines above install.
   const { ensurePython } = await import('../infra/python/ensure.ts');
   const { installEngine } = await import('../infra/engine/index.ts');
-  const { installKafka } = await import('../infra/kafka/index.ts');
-  const { installGraph } = await import('../infra/graph/index.ts');
+  const { KAFKA_JARS } = await import('../infra/kafka/index.ts');
+  const { GRAPH_JARS } = await import('../infra/graph/index.ts');
   const { ENGINE_DIR } = await import('../test/support/database/engine.ts');
   const tools = await ensureTools([...new Set(Object.values(SUITES).flatMap((suite) => suite.tools))], {
     onStatus,
@@ -38,8 +38,8 @@ await runCommand(async () => {
   // Two runs of Maven at once could break its cache.
   const installJars = async () => {
     await installEngine(ENGINE_DIR, { onStatus });
-    await installKafka(ENGINE_DIR, { onStatus });
-    await installGraph(ENGINE_DIR, { onStatus });
+    await installEngine(ENGINE_DIR, { onStatus, set: KAFKA_JARS });
+    await installEngine(ENGINE_DIR, { onStatus, set: GRAPH_JARS });
   };
   const dataDir = process.env['DATA_DIR'] ?? '.data';
   await Promise.all([ensurePython({ dataDir, onStatus }), installJars()]);

@@ -107,7 +107,6 @@ function readSuites(args: string[]): Suite & { ownArgs: string[] } {
   };
 }
 
-/** @throws `help` */
 async function printHelp([suite = '']: string[]) {
   // Imported here, because it needs the packages.
   const { parseFlags } = await import('../common/flags.ts');
@@ -152,7 +151,6 @@ async function reportQueryRules(records: string, complete: boolean): Promise<boo
   return problems.length === 0;
 }
 
-/** @returns exit code */
 function jest(
   args: string[],
   { NODE_OPTIONS: recorder, ...recording }: Record<string, string>,

@@ -4,60 +4,36 @@ import { askRegistry } from './registry.ts';
 import { runShown } from './run-shown.ts';
 import type { PackagedName } from './tools.ts';
 
-const MANAGERS: Record<'apt' | 'dnf' | 'brew', { command: string; names: Record<PackagedName, string> }> = {
-  apt: {
-    command: 'apt-get install -y',
-    names: {
-      java: 'openjdk-17-jdk-headless',
-      maven: 'maven',
-      mosquitto: 'mosquitto',
-      mosquittoClients: 'mosquitto-clients',
-      chromium: 'chromium',
-      shellcheck: 'shellcheck',
-      openssl: 'openssl',
-      curl: 'curl',
-      python: 'python3-venv',
-      prometheus: 'prometheus',
-      alertmanager: 'prometheus-alertmanager',
-    },
-  },
-  dnf: {
-    command: 'sudo dnf install -y',
-    names: {
-      java: 'java-17-openjdk-headless',
-      maven: 'maven',
-      mosquitto: 'mosquitto',
-      mosquittoClients: 'mosquitto',
-      chromium: 'chromium',
-      shellcheck: 'ShellCheck',
-      openssl: 'openssl',
-      curl: 'curl',
-      python: 'python3',
-      prometheus: 'golang-github-prometheus',
-      alertmanager: 'golang-github-prometheus-alertmanager',
-    },
-  },
-  brew: {
-    command: 'brew install',
-    names: {
-      java: 'openjdk@17',
-      maven: 'maven',
-      mosquitto: 'mosquitto',
-      mosquittoClients: 'mosquitto',
-      chromium: 'chromium',
-      shellcheck: 'shellcheck',
-      openssl: 'openssl',
-      curl: 'curl',
-      python: 'python@3',
-      prometheus: 'prometheus',
-      alertmanager: 'alertmanager',
-    },
+type Manager = 'apt' | 'dnf' | 'brew';
+
+const COMMANDS: Record<Manager, string> = {
+  apt: 'apt-get install -y',
+  dnf: 'sudo dnf install -y',
+  brew: 'brew install',
+};
+
+/** A text: all package managers know the same name. */
+const PACKAGES: Record<PackagedName, string | Record<Manager, string>> = {
+  java: { apt: 'openjdk-17-jdk-headless', dnf: 'java-17-openjdk-headless', brew: 'openjdk@17' },
+  maven: 'maven',
+  mosquitto: 'mosquitto',
+  mosquittoClients: { apt: 'mosquitto-clients', dnf: 'mosquitto', brew: 'mosquitto' },
+  chromium: 'chromium',
+  shellcheck: { apt: 'shellcheck', dnf: 'ShellCheck', brew: 'shellcheck' },
+  openssl: 'openssl',
+  curl: 'curl',
+  python: { apt: 'python3-venv', dnf: 'python3', brew: 'python@3' },
+  prometheus: { apt: 'prometheus', dnf: 'golang-github-prometheus', brew: 'prometheus' },
+  alertmanager: {
+    apt: 'prometheus-alertmanager',
+    dnf: 'golang-github-prometheus-alertmanager',
+    brew: 'alertmanager',
   },
 };
 
 const isRoot = () => process.getuid?.() === 0;
 
-async function manager(): Promise<'apt' | 'dnf' | 'brew' | null> {
+async function manager(): Promise<Manager | null> {
   if (process.platform === 'darwin') return 'brew';
   if (await exists('/usr/bin/apt-get')) return 'apt';
   if (await exists('/usr/bin/dnf')) return 'dnf';
@@ -83,11 +59,16 @@ export async function installCommand(tools: PackagedName[]): Promise<string> {
   const name = await manager();
   if (!name) return `(with this system's package manager) ${packagesOf('apt', tools).join(' ')}`;
   const sudo = name === 'apt' && !isRoot() ? 'sudo ' : '';
-  return `${sudo}${MANAGERS[name].command} ${packagesOf(name, tools).join(' ')}`;
+  return `${sudo}${COMMANDS[name]} ${packagesOf(name, tools).join(' ')}`;
 }
 
-const packagesOf = (name: 'apt' | 'dnf' | 'brew', tools: PackagedName[]) => [
-  ...new Set(tools.map((tool) => MANAGERS[name].names[tool])),
+const packageOf = (name: Manager, tool: PackagedName) => {
+  const known = PACKAGES[tool];
+  return typeof known === 'string' ? known : known[name];
+};
+
+const packagesOf = (name: Manager, tools: PackagedName[]) => [
+  ...new Set(tools.map((tool) => packageOf(name, tool))),
 ];
 
 /** Installs with apt, without starting services. @throws `install_failed` */

@@ -5,10 +5,8 @@ import { MillraceError } from '../../common/errors.ts';
 import { findJava, JAVA_MAJOR } from '../engine/install/java.ts';
 import { canInstall, installCommand, installPackages } from './system.ts';
 
-/** A program that is not an npm package. */
 interface Tool {
   title: string;
-  /** the first that is found is used */
   names: string[];
   /** page that describes the installation, if no package manager has the program */
   byHand?: string;

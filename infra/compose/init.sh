@@ -3,18 +3,15 @@
 #
 # Only the owner can enter the directory (0700). The files in it are readable by all (0644), because each file is mounted into containers
 # whose users have other ids. No container gets the key of the authority (0600).
-#
-# Commands are strings in single quotes, because the script either runs them, or prints them unchanged after their variables (--dry-run).
-# shellcheck disable=SC2016
+# shellcheck disable=SC2016 # `make` evaluates commands.
 set -eu
 
 usage() {
   cat <<'END'
-sh infra/compose/init.sh [--host NAMES] [--dry-run] [DIRECTORY]
+sh infra/compose/init.sh [--host NAMES] [DIRECTORY]
 
   --host NAMES   names and addresses that clients connect to with TLS, comma-separated, besides localhost and those of the
                  containers; where there is a certificate already, remove server.* first
-  --dry-run      prints the commands that would run, as a script, and writes nothing
   DIRECTORY      for the files; default: secrets in the folder of this script, where docker-compose.yml looks
 
 OPENSSL=/path/to/openssl names another OpenSSL.
@@ -24,11 +21,9 @@ END
 openssl=${OPENSSL:-openssl}
 directory=$(dirname "$0")/secrets
 hosts=localhost,127.0.0.1,::1,mosquitto,https,cql
-dry_run=false
 while [ $# -gt 0 ]; do
   case $1 in
     --help) usage && exit ;;
-    --dry-run) dry_run=true ;;
     --host) hosts=$hosts,${2?--host takes names} && shift ;;
     -*) usage >&2 && exit 64 ;;
     *) directory=$1 ;;
@@ -47,28 +42,22 @@ alternative_names() {
   printf '%s\n' "$1" | tr ',' '\n' | sed -E -e '/:|^[0-9.]+$/s/^/IP:/' -e '/^IP:/!s/^/DNS:/' | paste -s -d , -
 }
 
-# run COMMAND: runs the command, or prints it with --dry-run
-run() {
-  if $dry_run; then printf '%s\n' "$1"; else eval "$1"; fi
-}
-
 # make FILE MODE COMMAND: writes the output of the command to the file, completely or not at all
 make() {
   file=$directory/$1
   if [ -e "$file" ]; then
-    $dry_run || echo "kept     $file"
+    echo "kept     $file"
     return
   fi
-  run "$3"' >"$directory/'"$1.new\""
-  run "chmod $2"' "$directory/'"$1.new\""
-  run 'mv "$directory/'"$1.new"'" "$directory/'"$1\""
-  $dry_run || echo "written  $file"
+  eval "$3" >"$file.new"
+  chmod "$2" "$file.new"
+  mv "$file.new" "$file"
+  echo "written  $file"
 }
 
 names=$(alternative_names "$hosts")
-! $dry_run || printf "%s='%s'\n" openssl "$openssl" directory "$directory" names "$names"
-run 'mkdir -p "$directory"'
-run 'chmod 0700 "$directory"'
+mkdir -p "$directory"
+chmod 0700 "$directory"
 
 for name in api_token read_token ingest_token cursor_secret cql_password cql_migrate_password cql_serve_password mqtt_password \
   mqtt_device_password grafana_password; do
@@ -99,7 +88,7 @@ make server.pem 0644 '"$openssl" req -new -key "$directory/server.key" -config "
   "$openssl" x509 -req -CA "$directory/ca.pem" -CAkey "$directory/ca.key" -set_serial "0x40$("$openssl" rand -hex 15)" \
     -sha256 -days 365 -extfile "$directory/server.cnf" -extensions server'
 
-$dry_run || cat <<END
+cat <<END
 
 Next: docker compose up --build; for three nodes at once: docker compose --profile cluster up --build
 Then: http://127.0.0.1:8080 with the token in $directory/api_token

@@ -1,28 +1,23 @@
 #!/bin/sh
 # Starts docker-compose.yml and checks the path of a measurement: from a device to the broker, into the database, and out by HTTP. Each
 # profile adds checks of its services. The containers keep running; `docker compose down` with the same profiles stops them.
-#
-# Commands are strings in single quotes, because the script either runs them, or prints them unchanged after their variables (--dry-run).
-# shellcheck disable=SC2016
+# shellcheck disable=SC2016 # `step` evaluates commands.
 set -eu
 
 usage() {
   cat <<'END'
-sh infra/compose/smoke.sh [--dry-run] [PROFILE...]
+sh infra/compose/smoke.sh [PROFILE...]
 
-  PROFILE     cluster, monitoring, tls: started and tried as well
-  --dry-run   prints the commands that would run, as a script
+  PROFILE   cluster, monitoring, tls: started and tried as well
 
 It needs docker with Compose 2.24 or newer, curl and openssl.
 END
 }
 
-dry_run=false
 profiles=
 for argument in "$@"; do
   case $argument in
     --help) usage && exit ;;
-    --dry-run) dry_run=true ;;
     cluster | monitoring | tls) profiles=${profiles:+$profiles,}$argument ;;
     *) usage >&2 && exit 64 ;;
   esac
@@ -30,20 +25,16 @@ done
 cd "$(dirname "$0")/../.."
 
 for program in docker curl openssl; do
-  if ! $dry_run && ! command -v "$program" >/dev/null; then
+  if ! command -v "$program" >/dev/null; then
     echo "smoke.sh: there is no '$program'. Install it; --help lists what else is needed." >&2
     exit 66
   fi
 done
 
-# step TEXT COMMAND: prints the text and runs the command, or prints both with --dry-run
+# step TEXT COMMAND: prints the text and runs the command
 step() {
-  if $dry_run; then
-    printf '\n# %s\n%s\n' "$1" "$2"
-  else
-    echo "$1"
-    eval "$2"
-  fi
+  echo "$1"
+  eval "$2"
 }
 
 # eventually TEXT COMMAND: repeats the command until it succeeds, for two minutes at most
@@ -62,7 +53,6 @@ has() {
 
 export COMPOSE_PROFILES="$profiles"
 secrets=infra/compose/secrets
-! $dry_run || printf "set -eu\nexport COMPOSE_PROFILES='%s'\nsecrets=%s\n" "$COMPOSE_PROFILES" "$secrets"
 
 cql='docker compose exec -T scylla cqlsh --credentials=/tmp/cqlsh-credentials -e'
 # Tokens and passwords are passed by standard input, because the process list shows arguments.
@@ -120,4 +110,4 @@ if has monitoring; then
   "http://127.0.0.1:${GRAFANA_PORT:-3000}/api/datasources/proxy/uid/millrace-loki/loki/api/v1/query_range" | grep -q scylla'
 fi
 
-$dry_run || echo 'All of it works.'
+echo 'All of it works.'

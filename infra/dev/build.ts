@@ -9,9 +9,7 @@ import { MillraceError } from '../../common/errors.ts';
 const LOWEST_PRIORITY = 19;
 
 interface Build {
-  /** the npm script that does the same build */
   script: string;
-  /** path of the bundler in node_modules */
   program: string;
   args: string[];
   /** folders; a build is up to date if it is newer than every file in them */

@@ -64,7 +64,6 @@ const LINE: CommandLine<typeof FLAGS> = {
 };
 
 export interface DevFlags {
-  /** ms */
   duration: number | undefined;
   fresh: boolean;
   kafka: boolean;

@@ -6,9 +6,10 @@ import type { StatusLine } from '../../common/status-line.ts';
 import { ensureTools } from '../bootstrap/index.ts';
 import { checkDisk } from '../engine/disk.ts';
 import { installEngine, neededTools } from '../engine/index.ts';
+import { CASSANDRA_JARS } from '../engine/install/jars.ts';
 import { awaitPrevious } from '../engine/process/previous.ts';
-import { installGraph, toolsForGraph } from '../graph/index.ts';
-import { installKafka, toolsForKafka } from '../kafka/index.ts';
+import { GRAPH_JARS } from '../graph/index.ts';
+import { KAFKA_JARS } from '../kafka/index.ts';
 import { checkPorts } from './settings.ts';
 
 /**
@@ -51,18 +52,11 @@ export async function prepare(
   if (fresh) await emptyDataDir(dataDir, KEPT_FOLDERS);
   await claimDataDir(dataDir);
   const engineDir = join(dataDir, 'engine');
-  if (local) {
-    await checkDisk(dataDir);
-    await ensureTools(await neededTools(engineDir), options);
-    await installEngine(engineDir, options);
-  }
-  if (kafka) {
-    await ensureTools(await toolsForKafka(engineDir), options);
-    await installKafka(engineDir, options);
-  }
-  if (graph) {
-    await ensureTools(await toolsForGraph(engineDir), options);
-    await installGraph(engineDir, options);
+  if (local) await checkDisk(dataDir);
+  const wanted = [local && CASSANDRA_JARS, kafka && KAFKA_JARS, graph && GRAPH_JARS];
+  for (const set of wanted.filter((set) => set !== false)) {
+    await ensureTools(await neededTools(engineDir, set), options);
+    await installEngine(engineDir, { ...options, set });
   }
   line.clear();
 }

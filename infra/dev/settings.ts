@@ -53,7 +53,6 @@ export function childEnvironment(
 
 /** The local database does not use them. */
 const DATABASE_ACCESS = ['CQL_TLS_CA', 'CQL_TLS_CERT', 'CQL_TLS_KEY'];
-/** The local Kafka does not use them. */
 const KAFKA_ACCESS = [
   ...['STREAM_TLS', 'STREAM_TLS_CA', 'STREAM_TLS_CERT', 'STREAM_TLS_KEY'],
   ...['STREAM_USERNAME', 'STREAM_PASSWORD', 'STREAM_PASSWORD_FILE'],

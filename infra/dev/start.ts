@@ -9,7 +9,6 @@ import { createApiLog } from './api-log.ts';
 import { startChild } from './child.ts';
 import { simulatorArguments } from './flags.ts';
 import { untilReady } from './ready.ts';
-import { restartWhenKilled } from './restart-when-killed.ts';
 import type { RunningProcesses } from './running-processes.ts';
 
 /**
@@ -23,13 +22,11 @@ interface Context {
   root: string;
   env: NodeJS.ProcessEnv;
   processes: RunningProcesses;
-  /** prints a line that stays on the terminal */
   print: (text: string) => void;
   onStatus: (text: string) => void;
   signal: AbortSignal;
 }
 
-/** @returns contact point of the local database */
 export async function startDatabase({
   config: { cql, dataDir },
   processes,
@@ -63,7 +60,6 @@ export async function startLocalGraph({
   return `http://${graph.contactPoint}/gremlin`;
 }
 
-/** @returns bootstrap address of the local Kafka */
 export async function startLocalKafka({
   config: { dataDir },
   port,
@@ -122,27 +118,23 @@ export function startSimulator({
   root,
   env,
   processes,
-  print,
   simulator: words,
   duration,
   onEnd,
-}: Omit<Context, 'onStatus'> & { simulator: string[]; duration: number | undefined; onEnd: () => void }) {
-  const startedAt = Date.now();
-  /** Ms. A restarted simulator has already run for a while. */
-  const timeLeft = (): number | undefined => duration && Math.max(1, duration - (Date.now() - startedAt));
-  const start = () =>
-    startChild(join(root, 'simulator/index.ts'), {
-      title: 'simulator',
-      args: simulatorArguments(words, { broker: addresses(config).broker, duration: timeLeft() }),
-      env,
-    });
-  const onKilled = (signal: string, again: boolean) =>
-    print(
-      `! The simulator was ended by ${signal}${again ? '. Everything else continues, and it is started again.' : ', and is not started again.'}`,
-    );
-  const simulator = restartWhenKilled(start, { onKilled });
-  processes.add({ title: 'simulator', stopTimeoutMs: STOP_TIMEOUT_MS.simulator, ...simulator });
-  simulator.exited.then((error) => {
+}: Omit<Context, 'onStatus' | 'print'> & {
+  simulator: string[];
+  duration: number | undefined;
+  onEnd: () => void;
+}) {
+  const simulator = startChild(join(root, 'simulator/index.ts'), {
+    title: 'simulator',
+    args: simulatorArguments(words, { broker: addresses(config).broker, duration }),
+    env,
+  });
+  // A person may kill the simulator, or the system because of low memory. Everything else continues.
+  const exited = simulator.exited.then((error) => (simulator.signal ? null : error));
+  processes.add({ title: 'simulator', stopTimeoutMs: STOP_TIMEOUT_MS.simulator, ...simulator, exited });
+  exited.then((error) => {
     if (!error) onEnd();
   }, onEnd);
 }

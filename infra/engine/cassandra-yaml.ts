@@ -13,9 +13,7 @@ export interface Ring {
 export interface Tls {
   /** path of the unencrypted private key and its certificate */
   pem: string;
-  /** path of the authority's certificate */
   ca: string;
-  /** true: clients need a certificate of the same authority */
   demandsClients?: boolean;
   /** true: clients may connect with or without TLS, on the same port */
   optional?: boolean;
@@ -36,19 +34,15 @@ export const cassandraYaml = ({
   ring,
   settings = {},
 }: {
-  /** absolute */
   dir: string;
   host: string;
-  /** port for CQL */
   port: number;
   storagePort: number;
   /** true: clients sign in; the first role is `cassandra` with password `cassandra` */
   auth: boolean;
   /** true: the node answers a write when the write is on the disk */
   durable: boolean;
-  /** missing: clients connect without TLS */
   tls?: Tls;
-  /** missing: the cluster has only this node */
   ring?: Ring;
   settings?: Record<string, string>;
 }) => `\

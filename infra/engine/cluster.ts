@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MillraceError } from '../../common/errors.ts';
 import type { Ring } from './cassandra-yaml.ts';
+import { succeeds } from './cql.ts';
 import { createMember, type Member } from './member.ts';
 import { rememberedPorts } from './ports.ts';
-import { succeeds } from './query.ts';
+import type { ServerOptions } from './server-options.ts';
 
 const POLL_MS = 250;
 /** Time limit for all nodes to reach each other after the last node answers CQL, in ms. Usually gossip takes seconds. */
@@ -19,7 +20,6 @@ const ASK_EVERYBODY = 'SELECT * FROM system_distributed.view_build_status';
  * CQL port, because the driver expects that. Every node is a separate process group, which ends within 10 s after this process.
  */
 export interface Cluster {
-  /** `ADDRESS:PORT` */
   contactPoints: string[];
   nodes: Member[];
   /** starts the nodes that do not run, all at once, and waits until each reaches all others */
@@ -44,15 +44,9 @@ export async function startCluster({
   size = 3,
   onStatus = () => {},
   signal,
-}: {
-  dataDir: string;
-  /** default: `engine` under the data directory */
-  engineDir?: string;
+}: Omit<ServerOptions, 'port'> & {
   /** number of nodes, 3 or more; it must be the same at every start with the same directory */
   size?: number;
-  onStatus?: (text: string) => void;
-  /** aborts the start, and ends the processes that were started */
-  signal?: AbortSignal;
 }): Promise<Cluster> {
   await mkdir(dataDir, { recursive: true });
   const hosts = Array.from({ length: size }, (_, index) => `127.0.0.${index + 1}`);

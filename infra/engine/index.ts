@@ -4,25 +4,18 @@ import type { Profile } from './command.ts';
 import { startNode } from './node.ts';
 import type { Nodetool } from './nodetool.ts';
 import type { Engine } from './process/run.ts';
+import type { ServerOptions } from './server-options.ts';
 
 export { LARGE_BATCHES } from './cassandra-yaml.ts';
 export { startCluster } from './cluster.ts';
 export { installEngine, neededTools } from './install/index.ts';
 
-interface EngineOptions {
-  /** created if it is missing */
-  dataDir: string;
-  /** CQL port on 127.0.0.1; the node chooses free ports for the rest, which stay the same at the next start */
-  port: number;
-  /** default: `engine` under the data directory */
-  engineDir?: string;
+interface EngineOptions extends ServerOptions {
   /** true: profile `fast`, which needs less CPU and memory and has a lower throughput, for tests */
   fast?: boolean;
-  /** default: `fast` if `fast` is set, otherwise `full` */
   profile?: Profile;
   /** true: clients sign in; the first role is `cassandra`, password `cassandra` */
   auth?: boolean;
-  /** missing: clients connect without TLS */
   tls?: Tls;
   settings?: Record<string, string>;
   /**
@@ -30,9 +23,6 @@ interface EngineOptions {
    * rate is then less than half
    */
   durable?: boolean;
-  onStatus?: (text: string) => void;
-  /** aborts the start, and ends the processes that were started */
-  signal?: AbortSignal;
 }
 
 /**

@@ -5,20 +5,16 @@ const STOP_WITHIN_MS = 60_000;
 
 /** Can be stopped or killed, and started again with its data. */
 export interface Member {
-  /** such as `node 1` */
   name: string;
-  /** `ADDRESS:PORT` */
   contactPoint: string;
   running: boolean;
   /** settles when the node answers CQL */
   start: () => Promise<void>;
-  /** drains and stops the node, and keeps its data */
   stop: () => Promise<void>;
   /** the node must run */
   nodetool: (args: string[]) => Promise<string>;
   /** program and first arguments, for other processes; empty while the node does not run */
   nodetoolCommand: string[];
-  /** settles when the process has ended */
   kill: () => Promise<void>;
 }
 

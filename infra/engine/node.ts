@@ -2,20 +2,19 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { cassandraYaml, type Ring, type Tls } from './cassandra-yaml.ts';
 import { cassandraArguments, type Profile } from './command.ts';
+import { answersCql } from './cql.ts';
 import { checkDisk } from './disk.ts';
 import { installEngine } from './install/index.ts';
 import { createNodetool, type Nodetool } from './nodetool.ts';
 import { checkEnginePort, HOST, rememberedPorts } from './ports.ts';
-import { answersCql } from './probe.ts';
 import { beginLog } from './process/log.ts';
 import { NODE_FOLDER } from './process/previous.ts';
 import { type Engine, runEngine } from './process/run.ts';
 import { openServerDir } from './process/server-dir.ts';
+import type { ServerOptions } from './server-options.ts';
 
 export interface Place {
-  /** default: 127.0.0.1 */
   host?: string;
-  /** port for CQL */
   port: number;
   /** default: a free port, which stays the same at the next start */
   storagePort?: number;
@@ -28,20 +27,17 @@ export interface Place {
  * this process, however this process ends.
  * @throws the same codes as `startEngine`
  */
-export async function startNode(options: {
-  /** created if it is missing */
-  dataDir: string;
-  place: Place;
-  engineDir: string;
-  profile: Profile;
-  auth?: boolean;
-  tls?: Tls;
-  durable?: boolean;
-  settings?: Record<string, string>;
-  onStatus: (text: string) => void;
-  /** aborts the start, and ends the processes that were started */
-  signal?: AbortSignal;
-}): Promise<Engine & { nodetool: Nodetool }> {
+export async function startNode(
+  options: Required<Pick<ServerOptions, 'dataDir' | 'engineDir' | 'onStatus'>> & {
+    place: Place;
+    profile: Profile;
+    auth?: boolean;
+    tls?: Tls;
+    durable?: boolean;
+    settings?: Record<string, string>;
+    signal?: AbortSignal;
+  },
+): Promise<Engine & { nodetool: Nodetool }> {
   const { dataDir, place, engineDir, profile, auth = false, durable = false } = options;
   const { settings, tls, onStatus, signal } = options;
   const { host = HOST, port, ring } = place;

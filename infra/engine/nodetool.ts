@@ -13,7 +13,6 @@ interface Place {
   jars: string;
   /** directory in which nodetool keeps its history */
   home: string;
-  /** port on loopback */
   jmxPort: number;
 }
 

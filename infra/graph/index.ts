@@ -2,20 +2,21 @@ import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { MillraceError } from '../../common/errors.ts';
-import { installEngine, neededTools } from '../engine/index.ts';
+import { installEngine } from '../engine/index.ts';
 import type { JarSet } from '../engine/install/jars.ts';
 import { HOST, isPortFree } from '../engine/ports.ts';
 import { homeArgument } from '../engine/process/lock.ts';
 import { beginLog } from '../engine/process/log.ts';
 import { type Engine, runEngine } from '../engine/process/run.ts';
 import { openServerDir } from '../engine/process/server-dir.ts';
+import type { ServerOptions } from '../engine/server-options.ts';
 
 /**
  * Starts a local JanusGraph for development and tests: a Gremlin Server that keeps its graph in a keyspace of the database. It is a Java
  * process with jars from Maven, and uses the supervisor, the lock and the log of infra/engine.
  */
 
-const GRAPH_JARS: JarSet = { pom: pathTo('pom.xml'), title: 'JanusGraph', count: 134, size: '56 MB' };
+export const GRAPH_JARS: JarSet = { pom: pathTo('pom.xml'), title: 'JanusGraph', count: 134, size: '56 MB' };
 
 const FOLDER = 'graph';
 
@@ -32,27 +33,10 @@ const JAVA_FLAGS = [
 const SERVER_FILE = 'gremlin-server.yaml';
 const GRAPH_FILE = 'janusgraph.properties';
 
-export interface GraphOptions {
-  /** created if it is missing */
-  dataDir: string;
-  /** port of Gremlin Server on 127.0.0.1 */
-  port: number;
+export interface GraphOptions extends ServerOptions {
   /** where the graph is kept: `ADDRESS:PORT`, and a keyspace of its own, which the server creates */
   cql: { contactPoint: string; keyspace: string };
-  /** folder of the jars; default: `engine` under the data directory */
-  engineDir?: string;
-  onStatus?: (text: string) => void;
-  /** aborts the start, and ends the processes that were started */
-  signal?: AbortSignal;
 }
-
-export const toolsForGraph = (engineDir: string): Promise<('java' | 'maven')[]> =>
-  neededTools(engineDir, GRAPH_JARS);
-
-export const installGraph = (
-  engineDir: string,
-  options: { onStatus: (text: string) => void; signal?: AbortSignal },
-) => installEngine(engineDir, { ...options, set: GRAPH_JARS });
 
 /**
  * Starts a Gremlin Server and waits until its graph is open. It runs in a separate process group, and ends at most 10 s after this process,
@@ -67,7 +51,8 @@ export async function startGraph(options: GraphOptions): Promise<Engine> {
     const message = `Something listens on ${HOST}:${port} already, where the local JanusGraph should. Set GRAPH_URL to another port.`;
     throw new MillraceError('port_taken', message);
   }
-  const { java, jars } = await installGraph(options.engineDir ?? join(dataDir, 'engine'), {
+  const { java, jars } = await installEngine(options.engineDir ?? join(dataDir, 'engine'), {
+    set: GRAPH_JARS,
     onStatus,
     signal,
   });

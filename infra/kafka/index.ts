@@ -5,13 +5,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { MillraceError } from '../../common/errors.ts';
-import { installEngine, neededTools } from '../engine/index.ts';
+import { installEngine } from '../engine/index.ts';
 import type { JarSet } from '../engine/install/jars.ts';
 import { freePort, HOST, isPortFree, rememberedPorts } from '../engine/ports.ts';
 import { homeArgument } from '../engine/process/lock.ts';
 import { beginLog } from '../engine/process/log.ts';
 import { type Engine, runEngine } from '../engine/process/run.ts';
 import { openServerDir } from '../engine/process/server-dir.ts';
+import type { ServerOptions } from '../engine/server-options.ts';
 import { type KafkaSasl, serverProperties } from './server-properties.ts';
 
 /**
@@ -19,7 +20,7 @@ import { type KafkaSasl, serverProperties } from './server-properties.ts';
  * Maven, without a container. It uses the supervisor, the lock and the log of infra/engine.
  */
 
-const KAFKA_JARS: JarSet = {
+export const KAFKA_JARS: JarSet = {
   pom: fileURLToPath(new URL('pom.xml', import.meta.url)),
   title: 'Kafka',
   count: 43,
@@ -39,29 +40,12 @@ const JAVA_FLAGS = [
 /** The id can be fixed, because each directory belongs to a separate cluster with one node. */
 const CLUSTER_ID = 'millraceLocalKafka0000';
 
-export interface KafkaOptions {
-  /** created if it is missing */
-  dataDir: string;
-  /** port for clients on 127.0.0.1 */
-  port: number;
-  /** folder of the jars; default: `engine` under the data directory */
-  engineDir?: string;
+export interface KafkaOptions extends ServerOptions {
   /** account with which clients must sign in; missing: any client may do anything */
   sasl?: KafkaSasl;
   /** clients must use TLS; `pem`: path of a file with the private key and its certificate */
   tls?: { pem: string };
-  onStatus?: (text: string) => void;
-  /** aborts the start, and ends the processes that were started */
-  signal?: AbortSignal;
 }
-
-export const toolsForKafka = (engineDir: string): Promise<('java' | 'maven')[]> =>
-  neededTools(engineDir, KAFKA_JARS);
-
-export const installKafka = (
-  engineDir: string,
-  options: { onStatus: (text: string) => void; signal?: AbortSignal },
-) => installEngine(engineDir, { ...options, set: KAFKA_JARS });
 
 /**
  * Starts a Kafka with one node and waits until it accepts connections. It runs in a separate process group, and ends at most 10 s after
@@ -79,7 +63,7 @@ export async function startKafka(options: KafkaOptions): Promise<Engine> {
       `Something listens on ${HOST}:${port} already, where the local Kafka should. Choose another port: STREAM_KAFKA=${HOST}:${await freePort()}`,
     );
   }
-  const { java, jars } = await installKafka(engineDir, { onStatus, signal });
+  const { java, jars } = await installEngine(engineDir, { set: KAFKA_JARS, onStatus, signal });
   const { controller } = await rememberedPorts(join(dir, 'ports.json'), ['controller']);
   const config = join(dir, 'server.properties');
   await writeFile(

@@ -14,7 +14,6 @@ const REQUIREMENTS = inFolder('requirements.txt');
 /** File in an environment: a copy of the requirements from which the environment was made. */
 const STAMP = 'requirements.installed';
 
-/** `program` gives the path of one of its commands */
 export type PythonTools = { program: (name: string) => string };
 
 /**
@@ -72,7 +71,6 @@ export const ensureReaders = (
 ): Promise<PythonTools> =>
   ensurePython({ ...options, requirements: inFolder('readers.txt'), name: 'python-readers' });
 
-/** @param directory an empty directory */
 async function makeEnvironment(
   directory: string,
   {
@@ -114,13 +112,6 @@ function replaceLink(link: string, target: string) {
 
 export async function readYaml(tools: PythonTools, path: string) {
   const { stdout } = await run(tools.program('python'), [inFolder('yaml_to_json.py'), path]);
-  return JSON.parse(stdout);
-}
-
-/** @returns the content of each file by its path; an expression is its source text, `${...}` */
-export async function readHcl(tools: PythonTools, paths: string[]) {
-  const args = [inFolder('hcl_to_json.py'), ...paths];
-  const { stdout } = await run(tools.program('python'), args, { maxBuffer: 64 * 1048576 });
   return JSON.parse(stdout);
 }
 

@@ -29,7 +29,6 @@ export async function makeCertificates({
   renew,
 }: {
   openssl: Openssl;
-  /** created if it is missing */
   out: string;
   /** names and addresses, comma-separated; default: the hosts of the renewed certificate, otherwise `LOOPBACK_HOSTS` */
   hosts?: string;

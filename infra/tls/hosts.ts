@@ -22,7 +22,6 @@ export function alternativeNames(list: string): string[] {
     });
 }
 
-/** The value of `--host`. */
 export const hostList = (names: string[]): string =>
   names.map((name) => name.replace(/^(DNS|IP):/, '')).join(',');
 

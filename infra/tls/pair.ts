@@ -2,7 +2,6 @@ import { chmod, readFile, rename, stat } from 'node:fs/promises';
 import { MillraceError } from '../../common/errors.ts';
 import { hostList, namesIn } from './hosts.ts';
 
-/** paths */
 type Pair = { certificate: string; key: string };
 
 const fileExists = (path: string) =>

@@ -8,7 +8,6 @@ const PAGE_ROWS = 25;
 const dashboard = useDashboard({ fill: publishSmallFleet });
 
 const textOf = async (locator: Locator) => (await locator.textContent()) ?? '';
-/** @returns the paths of the sensors on the page */
 const shown = (): Promise<string[]> =>
   dashboard
     .rows()

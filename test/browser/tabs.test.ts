@@ -31,7 +31,6 @@ async function openTabs(count: number, urlOf: (index: number) => string): Promis
   return pages;
 }
 
-/** Lets a page believe that people see it, or not: all pages of a browser without a window count as visible. */
 const hide = (page: Page, isHidden: boolean) =>
   page.evaluate((hidden) => {
     Object.defineProperty(document, 'hidden', { configurable: true, get: () => hidden });

@@ -33,7 +33,6 @@ const { report, reportStatus } = createProgress(process.stderr);
 
 let directory: string;
 let cluster: Cluster;
-/** the settings that all processes of the installation share */
 let installation: Record<string, string>;
 let judge: Judge;
 

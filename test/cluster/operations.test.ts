@@ -81,7 +81,6 @@ async function startWorker() {
 
 const brokerUrl = () => `mqtt://127.0.0.1:${settings['MQTT_PORT']}`;
 
-/** Devices that continue the ledger of the previous devices. */
 function startDevices(devices?: number) {
   const fleet = startFleet({ broker: brokerUrl(), ledger, seed, devices });
   afterwards(fleet.kill);

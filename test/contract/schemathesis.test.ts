@@ -18,7 +18,6 @@ const CONFIG = fileURLToPath(new URL('schemathesis.toml', import.meta.url));
 /** The hooks that define how bodies without a schema are sent. */
 const HOOKS = fileURLToPath(new URL('schemathesis_hooks.py', import.meta.url));
 
-/** The folder in which Schemathesis writes its files. */
 let cwd = '';
 let python: PythonTools;
 let system: TestSystem;

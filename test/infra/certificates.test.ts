@@ -24,10 +24,8 @@ const make = (
   { hosts, name = 'server', renew = false }: { hosts?: string; name?: string; renew?: boolean } = {},
 ) => makeCertificates({ openssl, out: join(folder, out), hosts, name, renew });
 
-/** @param path below the folder */
 const read = (path: string) => readFileSync(join(folder, path), 'utf8');
 
-/** @param path below the folder */
 const certificate = (path: string) => new X509Certificate(read(path));
 
 test('TLS certificate: a certificate is created: OpenSSL accepts the certificate for each of its hosts, for one year', async () => {

@@ -10,30 +10,23 @@ const VERSION = String.raw`v?(\d[\w.+-]*\w)`;
 /** A constraint in HCL, such as `>= 1.11`. A shorter version matches every version that begins with it. */
 const CONSTRAINT = String.raw`"[~>=\s]*(\d[\w.]*)"`;
 
-/** @param name of an image, without its tag */
 const image = (name: string) => new RegExp(String.raw`(?<![\w/-])${name}:${VERSION}`, 'g');
 
-/** @param source of a provider, `namespace/name` */
 const provider = (source: string) => [
   new RegExp(String.raw`source\s*=\s*"${source}"\s+version\s*=\s*${CONSTRAINT}`, 'g'),
   new RegExp(String.raw`version\s*=\s*${CONSTRAINT}\s+source\s*=\s*"${source}"`, 'g'),
 ];
 
-/** @param project on a page of releases or in a path with its tag */
 const release = (project: string) => new RegExp(String.raw`\b${project}/[\w/.-]*?v(\d+\.\d+\.\d+)`, 'g');
 
-/** @param key of YAML */
 const field = (key: string) => new RegExp(String.raw`\b${key}:\s*["']?${VERSION}`, 'g');
 
-/** @param name of a variable of HCL */
 const variable = (name: string) =>
   new RegExp(String.raw`variable "${name}" \{[^}]*\bdefault\s*=\s*"(\d[\w.]*)"`, 'g');
 
-/** @param kind of a resource in Kubernetes @param key of its specification */
 const ofKind = (kind: string, key: string) =>
   new RegExp(String.raw`^kind: ${kind}\n(?:(?!^---)[^\n]*\n)*?\s+${key}: ["']?${VERSION}`, 'gm');
 
-/** The patterns that find each value of versions.env in any file. */
 const PINS: Record<string, RegExp[]> = {
   SCYLLA_VERSION: [image('scylladb/scylla'), ofKind('ScyllaCluster', 'version'), variable('scylla_version')],
   CASSANDRA_VERSION: [
@@ -74,13 +67,11 @@ const PINS: Record<string, RegExp[]> = {
   CERT_MANAGER_VERSION: [release('cert-manager')],
 };
 
-/** @returns the table: name and value */
 function readVersions(): Map<string, string> {
   const lines = readFileSync('infra/versions.env', 'utf8').matchAll(/^([A-Z_]+)=(\S+)$/gm);
   return new Map([...lines].map(([, name, value]) => [String(name), String(value)]));
 }
 
-/** Names of the table whose values the files below may repeat. */
 const pinnable = Object.keys(PINS);
 
 /** @returns the repository's files that may name versions */
@@ -92,7 +83,6 @@ function filesWithVersions(): { file: string; text: string }[] {
     .map((file) => ({ file, text: readFileSync(file, 'utf8') }));
 }
 
-/** @param text of a file @returns the versions in it, by the names of the table */
 const pinsIn = (text: string): { name: string; version: string }[] =>
   Object.entries(PINS).flatMap(([name, patterns]) =>
     patterns.flatMap((pattern) =>

@@ -19,7 +19,6 @@ const SENSORS = 1000;
 
 const system = useTestSystem();
 let store: Store;
-/** names of the statements that the database has answered */
 const answered: string[] = [];
 let inFlight = 0;
 let maxInFlight = 0;

@@ -18,7 +18,6 @@ const birth = (device: string, content: object, by = client) => by.send(device, 
 const measure = (device: string, sensor: string, by = client) =>
   by.send(device, 'measurements', { sensor_id: sensor, ts: Date.now(), value: 1 });
 
-/** @returns its sensors, with the attributes of the device */
 const latest = (device: string): Promise<unknown[]> => system.all(`/latest?device=${device}`);
 
 const MESSAGES: Record<string, (device: string, session: number) => Promise<unknown>> = {

@@ -40,16 +40,6 @@ test('Device birth: lists sensors by id and by name: the device and its sensors 
   ]);
 });
 
-test('Device birth: 20 measurements are sent at the same moment: the sensor has the type of the birth', async () => {
-  const session = Date.now();
-  await Promise.all([
-    birth('quick', { session, sensors: [{ sensor_id: 't', type: 'Temperature' }] }),
-    ...Array.from({ length: 20 }, (_, index) => measure('quick', 't', index)),
-  ]);
-  const { sensors } = await system.get('/devices/quick');
-  expect(sensors).toEqual([expect.objectContaining({ name: 't', type: 'Temperature' })]);
-});
-
 test('Device birth: the same birth is repeated: nothing is written to the database, also after a restart', async () => {
   const content = {
     session: Date.now(),

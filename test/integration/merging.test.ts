@@ -19,7 +19,6 @@ const publish = (device: string, samples: Sample[], sensor: string = 't') =>
     samples.map((sample) => ({ sensor_id: sensor, ...sample })),
   );
 
-/** @returns oldest first */
 const measurements = (device: string, sensor: string = 't'): Promise<{ ts: string; value: number }[]> =>
   system.all(`/devices/${device}/sensors/${sensor}/measurements?order=asc&limit=100&from=${FROM}`);
 

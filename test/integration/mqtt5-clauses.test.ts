@@ -56,7 +56,6 @@ const subscribe = (subscriptions: object[], properties?: object) => ({
   properties,
 });
 
-/** Connects a client that has subscribed. @param options of the subscription */
 async function subscriber(topic: string, options?: object) {
   const client = await connect();
   client.send(subscribe([{ topic, qos: 0, nl: false, rap: false, rh: 0, ...options }]));

@@ -21,7 +21,6 @@ beforeAll(async () => {
   system.beforeStop(() => device.endAsync(true));
 });
 
-/** @returns the secret of a new account */
 async function issue(account: string): Promise<string> {
   const answer = await system.post('/credentials', { account });
   return (await answer.json()).secret;
@@ -55,7 +54,6 @@ const mosquittoPub = (...args: string[]): Promise<{ code: number; output: string
     );
   });
 
-/** @returns the newest values of a device, by sensor */
 async function latest(name: string): Promise<Record<string, number>> {
   const { items } = await system.get(`/latest?device=${name}`);
   return Object.fromEntries(items.map((item: Record<string, unknown>) => [item.name, item.value]));

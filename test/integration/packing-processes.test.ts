@@ -1,31 +1,11 @@
 import { expect, test } from '@jest/globals';
-import pino from 'pino';
-import { createLeases } from '../../api/background/leases.ts';
 import { bucketOf, closingOf, HOUR_MS } from '../../schema/rules.ts';
 import { useCleanUps } from '../support/clean-ups.ts';
 import { readMetric } from '../support/metrics.ts';
 import { startTestSystem } from '../support/system/index.ts';
-import { GROUPS, samplesOf, usePackedSystem } from '../support/system/packed.ts';
 import { until } from '../support/until.ts';
 
-const packed = usePackedSystem();
-const { clock, send, packedUntil } = packed;
 const afterwards = useCleanUps();
-
-const leasesOf = (owner: string) =>
-  createLeases({ store: packed.store().packLeases, owner, logger: pino({ level: 'silent' }) });
-
-test('Hourly packing of samples: two processes pack at once: they share the groups of devices, and pack each hour once', async () => {
-  const hour = packed.newHour();
-  for (const device of ['a', 'b', 'c', 'd']) await send(device, samplesOf(hour, 10));
-  await packed.packBefore(hour);
-  clock.now = closingOf(hour);
-  const packers = ['one', 'two'].map((owner) => packed.packer({ leases: leasesOf(owner) }));
-  await Promise.all(packers.map((packer) => packer.packDue()));
-  expect(await packedUntil()).toEqual(Array(GROUPS).fill(hour + HOUR_MS));
-  expect(packers.reduce((sum, { counts }) => sum + counts.groupHours, 0)).toBe(GROUPS);
-  expect(packers.reduce((sum, { counts }) => sum + counts.hours, 0)).toBe(4);
-});
 
 test('Hourly packing of samples: API process runs: it packs closed hours, reports its lag, and releases its leases on stop', async () => {
   let now = Date.now();

@@ -12,7 +12,6 @@ let now = Date.now();
 const system = useTestSystem({ clock: () => now });
 const client = useDevice(system);
 
-/** @param session epoch ms */
 const status = (device: string, state: 'online' | 'offline', session: number) =>
   client.publish(`iot/v1/${device}/status`, JSON.stringify({ state, session }), { retain: true });
 

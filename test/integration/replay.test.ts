@@ -21,25 +21,21 @@ afterEach(() => {
 
 const replay = (id: string) => send(system.httpUrl, `/api/v1/dead-letters/${id}/replay`, { method: 'POST' });
 
-/** @param name of a device @returns the ids of its dead letters, newest first */
 const deadLetterIds = async (name: string): Promise<string[]> =>
   (await system.all('/dead-letters')).filter((deadLetter) => deadLetter.device === name).map(({ id }) => id);
 
-/** @returns the id of its only dead letter */
 async function onlyDeadLetter(name: string): Promise<string> {
   const ids = await deadLetterIds(name);
   expect(ids).toHaveLength(1);
   return String(ids[0]);
 }
 
-/** @returns oldest first */
 async function stored(name: string, sensor: string = 's'): Promise<Array<[number, number]>> {
   const path = `/devices/${name}/sensors/${sensor}/measurements?order=asc&limit=1000&from=${NOW - 2 * DAY}`;
   const items = await system.all(path);
   return items.map(({ ts, value }) => [Date.parse(ts), value]);
 }
 
-/** @returns rows of all devices */
 async function countRows(): Promise<number> {
   const { rows } = await system.execute('SELECT count(*) AS n FROM message');
   return Number(rows[0]?.['n']);

@@ -53,19 +53,3 @@ test('Unknown device: AUTO_REGISTER=false: its messages become dead letters, and
   expect(last?.refused).toMatchObject([{ index: 0, code: 'unknown_sensor' }]);
   expect((await system.get('/devices/early/sensors/t')).value).toBe(5);
 });
-
-test('Unknown device: AUTO_REGISTER_MAX is reached: refused as registration_limit, until the device sends a birth', async () => {
-  const { system, publish, deadLetters } = await start({ AUTO_REGISTER: 'true', AUTO_REGISTER_MAX: '3' });
-  for (const device of ['a', 'b', 'c', 'd']) {
-    await publish(device, 'measurements', { sensor_id: 't', ts: Date.now(), value: 1 });
-  }
-  expect((await deadLetters('d')).map(({ codes }) => codes)).toEqual([{ registration_limit: 1 }]);
-  expect((await system.fetch('/devices/d')).status).toBe(404);
-  expect(await system.all('/devices')).toHaveLength(3);
-
-  await publish('a', 'measurements', { sensor_id: 'more', ts: Date.now(), value: 2 });
-  expect((await system.get('/devices/a')).sensors).toHaveLength(2);
-  await publish('d', 'birth', { sensors: [{ sensor_id: 't' }] });
-  await publish('d', 'measurements', { sensor_id: 't', ts: Date.now(), value: 3 });
-  expect((await system.get('/devices/d/sensors/t')).value).toBe(3);
-});

@@ -15,7 +15,6 @@ async function send(device: string, sensors: string[], ts: number) {
   expect(response.status).toBe(200);
 }
 
-/** @returns the number of rows in each part, over all hours */
 async function rowsByPart(device: string): Promise<Map<number, number>> {
   const { rows } = await packed.database().execute('SELECT device_id, part, samples FROM message');
   const id = packed.keyOf(device).device;

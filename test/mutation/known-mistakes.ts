@@ -41,10 +41,8 @@ export async function findUnnoticed(
   const passing: Map<string, Promise<boolean>> = new Map();
   let begun = 0;
 
-  /** @returns whether it passes */
   const passes = ({ directory }: Workspace, test: string) => runTest(directory, test, signal);
 
-  /** @returns the problem; empty: none */
   async function problemOf(entry: Known, workspace: Workspace): Promise<string> {
     const { file, before, after, test } = entry;
     const isUnnoticed = await workspace.with(

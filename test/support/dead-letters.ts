@@ -1,6 +1,5 @@
 import type { TestSystem } from './system/index.ts';
 
-/** A dead letter as the database has it. */
 interface StoredDeadLetter {
   topic: string;
   device: string | null;

@@ -5,7 +5,6 @@ import { createStatusLine } from '../../common/status-line.ts';
 import { CONTACT_POINT, startTestEngine } from './database/engine.ts';
 import { KEYSPACES } from './database/keyspace.ts';
 
-/** Starts the shared database. If jest is killed, its supervisor ends it. */
 export default async function startSharedEngine() {
   const line = createStatusLine(process.stderr);
   const engine = await startTestEngine({ onStatus: line.update });

@@ -25,7 +25,6 @@ function nestedTemplates(depth: number) {
   return field(2, metric);
 }
 
-/** Payloads of MQTT: the name, the end of the topic, and the payload. */
 export const MQTT_INPUTS: Array<[name: string, topic: string, payload: string | Buffer]> = [
   ['JSON: arrays in arrays', 'measurements', '['.repeat(900_000)],
   ['JSON: closed arrays in arrays', 'measurements', '['.repeat(400_000) + ']'.repeat(400_000)],
@@ -86,7 +85,6 @@ export const MQTT_INPUTS: Array<[name: string, topic: string, payload: string | 
   ['gzip of 200 MiB', 'measurements', gzipSync(Buffer.alloc(200 * MIB))],
 ];
 
-/** Payloads of Sparkplug. */
 export const SPARKPLUG_INPUTS: Array<[name: string, payload: Buffer]> = [
   ['templates in templates', nestedTemplates(5000)],
   ['400,000 empty metrics', repeated([0x12, 0x00])],
@@ -111,7 +109,6 @@ const PATTERNS = [
   ['a sum of 8,000', 'x+'.repeat(7900)],
 ];
 
-/** Expressions of PromQL: the name and the text. */
 export const PROMQL_INPUTS = PATTERNS as Array<[string, string]>;
 
 /** Bodies of `POST /import`: the name, the media type, and the body. */

@@ -8,7 +8,6 @@ interface Item {
 
 type Received = { topic: string; items: Item[]; retain: boolean };
 
-/** Connects a client that keeps the live messages of its subscriptions. @param onOpen gets the client, to end it */
 export async function openReader(
   url: string,
   onOpen: (client: MqttClient) => void,

@@ -8,7 +8,6 @@ import { topicContract } from '../../schema/topics.ts';
 
 type Given = Partial<Parameters<typeof createBroker>[0]>;
 
-/** Starts the embedded broker alone, without ingest and database. It accepts every message (default). */
 export async function startBrokerAlone(
   afterwards: (task: () => unknown) => void,
   given: Given = {},

@@ -16,7 +16,6 @@ export const SECONDS: Record<string, number> = {
   'thorough/drain.test.ts': 40,
   'thorough/puback.test.ts': 35,
   'browser/sensor.test.ts': 25,
-  'thorough/features/external-broker.test.ts': 25,
   'thorough/broker-tls.test.ts': 20,
   'thorough/features/sparkplug-external.test.ts': 20,
   'thorough/features/external-broker-errors.test.ts': 18,

@@ -20,9 +20,7 @@ let engine: TestEngine;
 let quiet: TestSystem;
 /** Receives as much as it can store. */
 let loaded: TestSystem;
-/** Messages of the first system during the outage. */
 let messages: Array<ReturnType<typeof track>> = [];
-/** The load of each device of the second system. */
 let loads: Array<ReturnType<typeof publishEndlessly>> = [];
 
 beforeAll(async () => {
@@ -97,7 +95,6 @@ test('Ingest: database stops under load: no PUBACK arrives while the database is
 });
 
 describe('The database is back', () => {
-  /** Messages that each device has sent. */
   let sent: number[] = [];
   beforeAll(async () => {
     await engine.start();

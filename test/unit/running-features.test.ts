@@ -14,7 +14,6 @@ import { until } from '../support/until.ts';
 const DEVICE = { id: 'd' };
 const STOP_WITHIN_MS = 50;
 
-/** @param running features with the names 0, 1, … */
 async function start(...running: Array<Partial<RunningFeature>>) {
   const lines: string[] = [];
   const logger = pino({ level: 'warn' }, { write: (line) => void lines.push(line) });

@@ -74,7 +74,6 @@ async function featuresIn(side: string): Promise<string[]> {
   return entries.filter((entry) => entry.isDirectory() && entry.name !== SHARED).map(({ name }) => name);
 }
 
-/** @returns the first check that failed; null: all passed */
 async function checkWithout(features: string[], checks: Check[]): Promise<string | null> {
   const copy = await mkdtemp(join(tmpdir(), 'millrace-unplug-'));
   try {

@@ -6,7 +6,6 @@ import type { throughput } from './parts/throughput.ts';
 import { type ClassResult, comparison, peerTables } from './peers/report.ts';
 import { figure, type Table } from './report/table.ts';
 
-/** A run as its file has it. */
 export interface Raw {
   /** ISO 8601 */
   began: string;

@@ -58,7 +58,6 @@ await runCommand(async () => {
   });
 });
 
-/** @throws {MillraceError} `usage` */
 function readFlags(argv: string[]): BenchFlags & { only: string[] } {
   const { only, shapes, rounds, run, quick } = parseFlags(LINE, argv);
   const usual = PARTS.filter(({ onRequest }) => !onRequest).map(({ name }) => name);

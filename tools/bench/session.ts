@@ -14,7 +14,6 @@ import { describeMachine } from './measure/machine.ts';
 
 interface Session {
   environment: Environment;
-  /** members that the work adds are written to the file */
   results: Record<string, unknown>;
   /** throws after the operator has stopped the run */
   status: (text: string) => void;

@@ -9,10 +9,8 @@ const FOLDER = new URL('../../docs/images/', import.meta.url);
 const THEMES = ['light', 'dark'] as const;
 
 interface Picture {
-  /** without the theme */
   name: string;
   path: string;
-  /** px, of the window */
   height: number;
 }
 
@@ -46,7 +44,6 @@ await runCommand(async () => {
   }
 });
 
-/** @throws {MillraceError} `failed`: the system does not answer, or has no sensor */
 async function listPictures(url: string): Promise<Picture[]> {
   const response = await fetch(`${url}/api/v1/latest?limit=100`).catch(() => null);
   if (!response?.ok)
@@ -65,7 +62,6 @@ async function listPictures(url: string): Promise<Picture[]> {
   ];
 }
 
-/** @param options `wait`: ms for the lines to fill */
 async function take(page: Page, { name, path }: Picture, { url, wait }: { url: string; wait: number }) {
   await page.goto(url + path);
   await page.locator('.connection', { hasText: 'Live' }).waitFor();

@@ -8,7 +8,6 @@ import { webTypeFiles } from './web-types.ts';
 
 const ROOT = new URL('../../', import.meta.url);
 
-/** The generated files by path. Tests compare each file with its source. */
 const DOCUMENTS = {
   '.env.example': () => envExample(SETTINGS_GROUPS),
   'docs/reference/kafka-topics.asyncapi.json': kafkaTopics,

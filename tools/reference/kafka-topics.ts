@@ -166,7 +166,6 @@ function messagesOf(kind: TopicKind) {
   return Object.fromEntries(messages);
 }
 
-/** Such as `sendDeadLetters`. */
 const operationOf = (kind: TopicKind): string =>
   `send${kind.replace(/(?:^|-)([a-z])/g, (_, first) => first.toUpperCase())}`;
 

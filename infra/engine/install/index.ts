@@ -26,7 +26,5 @@ export async function installEngine(
 }
 
 /** Maven is only for fetching the jars. */
-export const neededTools = async (
-  engineDir: string,
-  set: JarSet = CASSANDRA_JARS,
-): Promise<('java' | 'maven')[]> => ((await hasJars(engineDir, set)) ? ['java'] : ['java', 'maven']);
+export const neededTools = async (engineDir: string, set: JarSet): Promise<('java' | 'maven')[]> =>
+  (await hasJars(engineDir, set)) ? ['java'] : ['java', 'maven'];

@@ -11,10 +11,8 @@ import { askRegistry } from '../../bootstrap/registry.ts';
 const SILENT_MS = 180_000;
 
 export interface JarSet {
-  /** path of a pom.xml */
   pom: string;
   title: string;
-  /** approximate, for the progress line */
   count: number;
   /** approximate, for the progress line */
   size: string;
@@ -49,7 +47,6 @@ export async function hasJars(engineDir: string, set: JarSet): Promise<boolean> 
 export async function ensureJars(options: {
   engineDir: string;
   set: JarSet;
-  /** the program `mvn` */
   maven: string;
   javaHome: string;
   onStatus?: (text: string) => void;

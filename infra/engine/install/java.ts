@@ -20,7 +20,6 @@ const JAVA_FOLDERS = [
 ];
 
 interface Java {
-  /** the program `java` */
   path: string;
   /** JAVA_HOME of this Java, which Maven needs */
   home: string;

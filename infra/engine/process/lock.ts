@@ -6,7 +6,6 @@ import { hasArgument } from './processes.ts';
 /** The content of the lock file. It is valid only while one of the two processes lives. */
 export interface Holder {
   supervisor: number;
-  /** null before it starts */
   java: number | null;
   stopping: boolean;
 }

@@ -62,7 +62,6 @@ export async function explainEnd(
   );
 }
 
-/** Without stack frames. */
 function lastWords(text: string): string {
   const lines = text.split('\n').filter((line) => line.trim() !== '' && !/^\s+at |^\s+\.\.\. \d+/.test(line));
   const ends = lines.filter((line) => line.startsWith(ENDED)).slice(-1);

@@ -16,7 +16,6 @@ const STOP_WITHIN_MS = 9000;
 const SUPERVISOR_MS = 500;
 
 export interface Engine {
-  /** `ADDRESS:PORT` */
   contactPoint: string;
   log: string;
   /** within `withinMs` (default 9 s); keeps the data; may be called again */

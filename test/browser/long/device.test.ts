@@ -38,7 +38,6 @@ async function recordWatched(system: TestSystem) {
 
 const textOf = async (locator: Locator) => (await locator.textContent()) ?? '';
 const facts = () => dashboard.page.locator('.facts');
-/** @returns kinds of the listed events, newest first */
 const events = (): Promise<string[]> => dashboard.page.locator('table.events .event').allTextContents();
 const dialog = () => dashboard.page.getByRole('dialog');
 
@@ -72,7 +71,6 @@ describe('Signals', () => {
   const words = () => dashboard.page.locator('.signal-text');
   /** @param sensor name; the text next to its chart is read */
   const wordsOf = (sensor: string) => textOf(words().filter({ hasText: sensor }));
-  /** Waits until the data of the visible charts is loaded. */
   const untilDrawn = async () => {
     await until(
       async () => (await dashboard.page.locator('.signal-chart[aria-busy="false"] canvas').count()) > 2,

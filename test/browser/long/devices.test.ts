@@ -22,7 +22,6 @@ const dashboard = useDashboard({
 });
 
 const rows = () => dashboard.page.locator('table.devices tbody tr:not(.waiting)');
-/** @returns in the displayed order */
 const names = (): Promise<string[]> => rows().locator('a.row-link').allTextContents();
 const untilDevices = (count: number) =>
   until(async () => (await rows().count()) === count, { what: `${count} devices` });

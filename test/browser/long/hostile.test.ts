@@ -31,7 +31,6 @@ const dashboard = useDashboard({
   },
 });
 
-/** Shifts the clock of the browser. */
 const setWrong = (wrongMs: number) =>
   dashboard.page.addInitScript((wrong) => {
     const Right = Date;

@@ -46,11 +46,9 @@ async function untilWall({ page, paintedColors }: Dashboard, count: string) {
   });
 }
 
-/** @returns the texts on canvases so far */
 const canvasTexts = ({ page }: Dashboard): Promise<string[]> =>
   page.evaluate(() => [...Reflect.get(window, 'canvasTexts').keys()]);
 
-/** @returns whether the wall and its room show all of their content without scrolling */
 const fits = ({ page }: Dashboard): Promise<boolean> =>
   page.evaluate(() =>
     [document.documentElement, ...document.querySelectorAll('.wall, .wall-room')].every(

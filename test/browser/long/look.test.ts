@@ -103,7 +103,6 @@ describe('Appearance', () => {
   );
 });
 
-/** @returns edges with overflow */
 const partsOf = (selector: string): Promise<Array<{ left: number; right: number }>> =>
   dashboard.page.locator(selector).evaluateAll((elements) =>
     elements.map((element) => {

@@ -47,7 +47,6 @@ async function drag(from: number, to: number) {
   await mouse.up();
 }
 
-/** @returns the number of samples in the statistics of the range */
 const samplesSaid = async (): Promise<number> =>
   Number(/Samples\s*([\d,]+)/.exec(await textOf('.range-figures'))?.[1]?.replaceAll(',', '') ?? Number.NaN);
 

@@ -53,7 +53,6 @@ export function noteLostMessage(path: string) {
   ledger.close();
 }
 
-/** @param payload plain JSON */
 function seriesOf(payload: string | Buffer): Series[] {
   const records: Array<{ sensor_id: string; ts: number; value: number }> = JSON.parse(payload.toString());
   const names = new Set(records.map(({ sensor_id }) => sensor_id));

@@ -84,7 +84,6 @@ export function startFleet({
   };
 }
 
-/** @param path of a ledger @returns by device: the time of the newest acknowledged sample */
 async function newestAcknowledged(path: string): Promise<Map<string, number>> {
   const newest: Map<string, number> = new Map();
   const unacknowledged: Map<number, { device: string; ts: number }> = new Map();

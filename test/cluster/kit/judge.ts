@@ -7,7 +7,6 @@ import { until } from '../../support/until.ts';
 /** After the last fault, brokers still deliver the messages that they hold. */
 const ARRIVAL_MS = 120_000;
 
-/** Compares ledgers with the database. */
 export function createJudge({ cluster, config }: { cluster: Cluster; config: Config }) {
   async function compare(ledgerPath: string) {
     const store = await openStore(config);

@@ -9,19 +9,16 @@ export function createProgress(stream: NodeJS.WritableStream) {
   let reportedAt = 0;
   let stageBegan = startedAt;
 
-  /** Reports a text that does not end a stage. */
   function note(text: string, took: string = '') {
     reportedAt = Date.now();
     stream.write(`  +${secondsSince(startedAt)} s ${took.padStart(8)}  ${text}\n`);
   }
 
-  /** Reports the end of a stage. */
   function report(text: string) {
     note(text, `(${secondsSince(stageBegan).trim()} s)`);
     stageBegan = Date.now();
   }
 
-  /** Reports the current status, at most every ten seconds. */
   function reportStatus(text: string) {
     if (Date.now() - reportedAt >= STATUS_INTERVAL_MS) note(text);
   }

@@ -22,9 +22,7 @@ const HOW_TO = readFileSync(inFolder('../../../docs/how-to/generate-a-client.md'
 /** The address of the how-to page. */
 const SHOWN_URL = 'http://127.0.0.1:8080';
 
-/** The folder of the generated clients. */
 let cwd = '';
-/** The environment of the commands, with their programs first in PATH. */
 let env: NodeJS.ProcessEnv;
 let system: TestSystem;
 
@@ -41,7 +39,6 @@ afterAll(async () => {
   if (cwd) rmSync(cwd, { recursive: true, force: true });
 });
 
-/** @returns its output; that of a failure is the message of the error */
 async function output(program: string, ...args: string[]): Promise<string> {
   try {
     const { stdout, stderr } = await run(program, args, { cwd, env, maxBuffer: 2 ** 26 });
@@ -58,7 +55,6 @@ function shownArguments(program: string): string[] {
   return String(line.split(' && ', 1)[0]).replaceAll(SHOWN_URL, system.httpUrl).split(' ');
 }
 
-/** @param path from this folder */
 const sourceOf = (path: string) => readFileSync(inFolder(path), 'utf8');
 
 /**
@@ -75,7 +71,6 @@ async function compile(sources: Record<string, string>): Promise<string> {
   return await output('tsc', '--pretty', 'false', ...flags, ...Object.keys(sources)).catch(String);
 }
 
-/** Checks what a client posts at minutes 0 to 3, and reads. @param result of its program */
 function checkResult(result: { start: string }, device: string) {
   const start = Date.parse(result.start);
   const time = (minute: number) => new Date(start + minute * 60_000).toISOString();

@@ -9,7 +9,6 @@ import { commandOf } from '../../support/scripts.ts';
 
 // Checks the services of docker-compose.yml that run programs of this repository against those programs.
 
-/** Each service, and the script of package.json that it runs. */
 const OURS = [
   ['api', 'start'],
   ['https', 'start:http'],

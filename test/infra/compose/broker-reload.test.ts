@@ -33,7 +33,6 @@ async function brokerOf(component: 'mosquitto' | 'mosquitto-tls') {
   return { ...broker, secrets };
 }
 
-/** @returns whether the broker accepts it */
 async function canConnect(url: string, options: IClientOptions): Promise<boolean> {
   const client = await mqtt
     .connectAsync(url, { reconnectPeriod: 0, connectTimeout: 5000, ...options }, false)

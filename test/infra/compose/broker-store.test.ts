@@ -31,7 +31,6 @@ afterEach(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** @param file of its password */
 const as = (username: string, file: string): IClientOptions => ({
   protocolVersion: 5,
   reconnectPeriod: 0,
@@ -56,7 +55,6 @@ async function leaveWaiting(payload: string) {
   await device.endAsync();
 }
 
-/** Connects the API again. @returns the first message that it receives */
 async function firstMessage(): Promise<string> {
   // The broker sends the queue at once, so the listener must be there before the connection.
   const api = mqtt.connect(`mqtt://127.0.0.1:${broker.port}`, apiOptions());

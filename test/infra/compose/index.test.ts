@@ -10,7 +10,6 @@ import { INSTALLS_MS, loadCompose } from '../../support/compose/index.ts';
 // Rules for every service of docker-compose.yml, in every profile.
 
 const run = promisify(execFile);
-/** Services that end when their work is done. */
 const ONCE = ['roles', 'migrate'];
 /** Files of init.sh that no container gets. */
 const HOST_FILES = ['ca.key', 'server.cnf'];

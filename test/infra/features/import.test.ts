@@ -27,7 +27,6 @@ test.each(['api', 'https'])('Compose service %s: concurrent imports fit in the t
   expect(bytesOf(size)).toBeLessThan(bytesOf(memory) / 3);
 });
 
-/** @param size such as `512m` */
 function bytesOf(size: string): number {
   const [, count, unit] = /^(\d+)([mg])$/.exec(size) ?? [];
   return Number(count) * (unit === 'g' ? 1024 : 1) * 1_048_576;

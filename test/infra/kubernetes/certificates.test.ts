@@ -12,7 +12,6 @@ const builds = useBuilds();
 describe.each(BUILDS.filter((name) => name.startsWith('overlays/')))('Certificates of %s', (build) => {
   const resources = () => builds.built.get(build) ?? [];
   const certificates = () => resources().filter(({ kind }) => kind === 'Certificate');
-  /** @returns the names of its certificate */
   const namesIn = (secretName: string): string[] =>
     certificates().find(({ spec }) => spec.secretName === secretName)?.spec.dnsNames ?? [];
   const ingest = () => find(resources(), 'StatefulSet/millrace-ingest');

@@ -84,7 +84,6 @@ const checkHealth = (name: string, port: string) =>
     env: { ...environmentOf(name), HTTP_PORT: port, PATH: process.env['PATH'] },
   });
 
-/** The configuration of Prometheus, with addresses and secrets of this test. @param api port @param https port */
 const prometheusHere = (api: string, https: string) =>
   readFileSync('infra/compose/monitoring/prometheus.yml', 'utf8')
     .replaceAll(/\/run\/secrets\/\w+/g, (path) => stack.secretFile(path))

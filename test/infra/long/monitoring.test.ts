@@ -64,7 +64,6 @@ function rowOf(text: string): Row {
   return { at, alert, labels, summary };
 }
 
-/** @returns the case as promtool reads it */
 const ruleTest = ({ name, interval = '15s', series, alerts }: Case) => ({
   name,
   interval,
@@ -89,7 +88,6 @@ const nodeMetrics = (): string[] =>
     .map(({ name }) => name)
     .filter((name) => !name.startsWith('iot_'));
 
-/** @returns names of all series in Prometheus */
 const series = (): Set<string> => {
   const application = documentedMetrics().flatMap(({ name, type }) =>
     type === 'histogram' ? ['bucket', 'sum', 'count'].map((part) => `${name}_${part}`) : [name],
@@ -99,13 +97,11 @@ const series = (): Set<string> => {
   return new Set([...application, ...node, ...recorded, ...SCYLLA_METRICS, 'up']);
 };
 
-/** @returns the dashboards as Grafana reads them */
 const dashboards = (folder: string = 'dashboards'): Json[] =>
   readdirSync(`${HOME}/grafana/${folder}`).map((name) =>
     JSON.parse(readFileSync(`${HOME}/grafana/${folder}/${name}`, 'utf8')),
   );
 
-/** @returns every PromQL expression of rules and dashboards */
 const expressions = (): string[] => [
   ...rules.map(({ expr }) => expr),
   ...dashboards().flatMap(({ panels }) =>

@@ -26,7 +26,6 @@ async function post(system: TestSystem, path: string, body: object) {
   expect((await system.post(path, body)).ok).toBe(true);
 }
 
-/** @param since epoch ms */
 const addRule = (system: TestSystem, name: string, condition: object, since: number) =>
   post(system, '/alarm-rules', {
     name,
@@ -36,7 +35,6 @@ const addRule = (system: TestSystem, name: string, condition: object, since: num
     condition,
   });
 
-/** @param ts epoch ms */
 const measure = (ts: number, value: number) =>
   post(committing, '/measurements?device=pump', { sensor_id: 'heat', ts, value });
 

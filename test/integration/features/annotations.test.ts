@@ -7,7 +7,6 @@ const ADMIN = 'the token that may annotate everything';
 const READER = 'the token that reads all annotations';
 const DAY_MS = 86_400_000;
 
-/** The clock of the system under test. */
 const NOW = Date.now();
 
 const system = useTestSystem({

@@ -12,7 +12,6 @@ const stored = useStoredSystem({
   periods: { baselines: 100 },
 });
 
-/** @param value of its temperature */
 async function send(device: string, value: number) {
   const samples = [{ sensor_id: 'temperature', ts: Date.now(), value }];
   const response = await stored.system().post(`/measurements?device=${device}`, samples);

@@ -4,7 +4,6 @@ import { useTestSystem } from '../../support/system/use.ts';
 
 const system = useTestSystem();
 
-/** @returns the lines of one answer */
 async function ask(query: Record<string, string>): Promise<Json[]> {
   const response = await system.fetch(`/changes?${new URLSearchParams(query)}`);
   expect(response.status).toBe(200);

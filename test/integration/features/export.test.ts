@@ -139,7 +139,6 @@ describe('Export: nearly two million samples', () => {
     await world.measure('large', [[end, 7]]);
   });
 
-  /** @returns an answer that nobody has read yet */
   async function begin(query: string): Promise<IncomingMessage> {
     const sent = request(`${world.system.httpUrl}/api/v1/devices/large/sensors/s/measurements?${query}`, {
       headers: { Accept: NDJSON },
@@ -173,7 +172,6 @@ describe('Export: nearly two million samples', () => {
   });
 });
 
-/** @returns the number of history reads of the process so far */
 const historyReads = () => readRequests(world.system, 'read_history');
 
 /**

@@ -25,13 +25,11 @@ async function read(address: string) {
   return JSON.parse((await send(system.httpUrl, `/api/v1${address}`, { headers })).text);
 }
 
-/** @returns the newest values by sensor */
 async function latest(device: string): Promise<Record<string, number>> {
   const { sensors } = await read(`/devices/${device}`);
   return Object.fromEntries(sensors.map(({ name, value }: { name: string; value: number }) => [name, value]));
 }
 
-/** @param name of a metric, with its labels */
 async function metric(name: string) {
   const headers = { authorization: 'Bearer the token for everything' };
   const { text } = await send(system.httpUrl, '/metrics', { headers });

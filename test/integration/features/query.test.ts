@@ -11,7 +11,6 @@ const BEGIN = dayOf(Date.now() - 60 * DAY_MS);
 const world = useHistorySystem(BEGIN);
 const { clock } = world;
 
-/** The samples of each device's sensor `s`. */
 const stored: Record<string, Sample[]> = {};
 
 /** Devices with their births, and the hours that each one has. */

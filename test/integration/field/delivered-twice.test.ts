@@ -9,7 +9,6 @@ const MESSAGES = runs(40);
 
 const system = useTestSystem();
 
-/** @returns all values of its sensor, in order of time */
 async function valuesOf(device: string): Promise<number[]> {
   const items = await system.all(`/devices/${device}/sensors/t/measurements?limit=1000&order=asc`);
   return items.map(({ value }) => value);

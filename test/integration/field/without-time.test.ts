@@ -5,7 +5,6 @@ const system = useTestSystem();
 const client = useDevice(system);
 const other = useDevice(system);
 
-/** @returns all values, in order of time */
 async function valuesOf(device: string, sensor: string = 't'): Promise<number[]> {
   const items = await system.all(`/devices/${device}/sensors/${sensor}/measurements?limit=1000&order=asc`);
   return items.map(({ value }) => value);

@@ -26,7 +26,6 @@ const ANSWERS: [path: string, headers: Record<string, string>][] = [
   ['/api/v1/fleet', { host: 'evil.example' }],
 ];
 
-/** The headers of every answer. */
 const SAFE = {
   'content-security-policy': expect.stringMatching(/default-src 'none'.*frame-ancestors 'none'/),
   'x-content-type-options': 'nosniff',

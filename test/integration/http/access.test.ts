@@ -10,7 +10,6 @@ const TOKENS = {
   correct: 'the-token-of-a-corrector',
 };
 
-/** The scopes of each token. */
 const GRANTS = {
   admin: ['read', 'ingest', 'correct', 'admin'],
   read: ['read'],

@@ -8,7 +8,6 @@ import { until } from '../../support/until.ts';
 
 const ADMIN = 'the token that is good for everything';
 
-/** The logged lines of pino. */
 const lines: string[] = [];
 const system = useTestSystem({
   logger: createLogger('info', { destination: { write: (line) => void lines.push(line) } }),
@@ -19,7 +18,6 @@ const system = useTestSystem({
 const logged = (which: (line: Record<string, unknown>) => unknown) =>
   lines.map((line) => JSON.parse(line)).filter(which);
 
-/** @param path below /api/v1 */
 const ask = (
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
   path: string,

@@ -7,7 +7,6 @@ import { useDevice, useTestSystem } from '../../support/system/use.ts';
 
 const SECOND_MS = 1000;
 
-/** The clock of the system under test. */
 let now = Date.now();
 const system = useTestSystem({ clock: () => now, settings: { HISTORY_DAYS: '3650' } });
 const client = useDevice(system);

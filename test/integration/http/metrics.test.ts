@@ -8,7 +8,6 @@ const device = useDevice(system);
 const SAMPLE = /^([a-zA-Z_:][\w:]*)(?:\{((?:[a-zA-Z_]\w*="(?:[^"\\\n]|\\[\\"n])*",?)*)\})? (\S+)$/;
 const COMMENT = /^# (HELP|TYPE) ([a-zA-Z_:][\w:]*) \S/;
 
-/** Reads the text format of Prometheus, strictly. */
 async function scrape(): Promise<Array<{ name: string; labels: string; value: number }>> {
   const { headers, text } = await send(system.httpUrl, '/metrics');
   expect(headers['content-type']).toMatch(/^text\/plain; version=0\.0\.4/);

@@ -18,7 +18,6 @@ const sensors = (word: string) => [
 
 const TABLES = ['device_by_site', 'sensor', 'latest', 'sensor_by_type', 'sensor_by_site', 'sensor_by_name'];
 
-/** The number of rows in each table that can find the device. */
 async function rowsOf(id: string): Promise<Record<string, number>> {
   const found: Record<string, number> = {};
   for (const table of TABLES) {
@@ -28,7 +27,6 @@ async function rowsOf(id: string): Promise<Record<string, number>> {
   return found;
 }
 
-/** The number of results for a word that is the name of a device, its site and its sensors. */
 const foundBy = async (word: string) => ({
   devices: (await system.all('/devices')).filter(({ name }) => name === word).length,
   bySite: (await system.all(`/devices?site=${word}`)).length,

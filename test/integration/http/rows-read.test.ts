@@ -21,7 +21,6 @@ const SENSORS_PER_DEVICE = 8;
 const RARE = 10;
 
 const system = useTestSystem({ settings: { LATEST_GROUPS: `${GROUPS}` } });
-/** The number of rows that the database returned. */
 let read = 0;
 let fleet: Fleet;
 

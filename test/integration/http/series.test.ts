@@ -11,7 +11,6 @@ const BEGIN = dayOf(Date.now() - 340 * DAY_MS);
 const world = useHistorySystem(BEGIN);
 const { clock } = world;
 
-/** @returns the stored samples */
 async function lay(
   name: string,
   hours: Array<{ hour: number; fate: Fate; samples: Sample[] }>,
@@ -29,7 +28,6 @@ async function ask(name: string, { from, to }: { from: number; to: number }, poi
   return { bins, width: answer.step_ms, source: answer.source };
 }
 
-/** Compares an answer with brute force. */
 async function expectBruteForce(
   name: string,
   samples: Sample[],

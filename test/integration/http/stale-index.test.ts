@@ -17,7 +17,6 @@ async function indexRows(column: 'type' | 'site' | 'name', term: string): Promis
   return rows.filter((row) => row[column] === term).length;
 }
 
-/** @returns the number of counted wrong rows */
 const staleRows = (index: string) => readMetric(system, `iot_db_stale_index_rows_total{index="${index}"}`);
 
 test.each([

@@ -17,7 +17,6 @@ const FIRST_START_MS = 400_000;
 
 let clone: Awaited<ReturnType<typeof cloneWorkTree>>;
 let ports: Awaited<ReturnType<typeof freePorts>>;
-/** The processes of the current test. `afterEach` ends them, also after a failure. */
 const started: DevProcess[] = [];
 
 beforeAll(async () => {
@@ -45,7 +44,6 @@ function dev(flags: string[], settings: NodeJS.ProcessEnv = ports) {
 /** The file in which `npm run dev` stores its ports. */
 const addressFile = () => join(clone.folder, '.data', 'millrace-dev.json');
 
-/** @returns by ids; null before the API answers */
 async function latest(): Promise<Map<string, { device: string; name: string; ts: string | null }> | null> {
   const response = await fetch(`http://127.0.0.1:${ports.HTTP_PORT}/api/v1/latest?limit=1000`, {
     signal: AbortSignal.timeout(10_000),

@@ -68,7 +68,6 @@ async function exercise({ system, publish }: Awaited<ReturnType<typeof startSyst
   await system.fetch('/devices/d2', { method: 'DELETE' });
 }
 
-/** Records each request that the driver of this process reports, until the test ends. */
 function recordRequests() {
   const records: SentRecord[] = [];
   const record = (request: unknown) => void records.push(recordOf(request as never));

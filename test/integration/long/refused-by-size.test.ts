@@ -37,7 +37,6 @@ afterAll(async () => {
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
 });
 
-/** @returns settles when ingest has acknowledged the message */
 async function publish(kind: string, content: unknown): Promise<void> {
   await client.publishAsync(`iot/v1/d/${kind}`, JSON.stringify(content), { qos: 1 });
   published++;

@@ -42,7 +42,6 @@ const ask = (path: string) =>
 
 const metric = async (series: string) => readSeries((await ask('/metrics')).text, series);
 
-/** @returns the certificate of the server */
 async function peerCert(port: number, options?: ConnectionOptions): Promise<X509Certificate | undefined> {
   const socket = connectTls({ host: '127.0.0.1', port, ca: own.authority, ...options });
   try {
@@ -77,7 +76,6 @@ test('TLS for HTTP and MQTT: a client connects without TLS: it gets no answer', 
   }
 });
 
-/** @returns everything that the server sends until the connection closes */
 async function sendToHttp(text: string): Promise<string> {
   const socket = connectTls({ host: '127.0.0.1', port: ports.http, ca: own.authority });
   let answer = '';

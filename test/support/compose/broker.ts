@@ -74,7 +74,6 @@ export async function prepareBroker({
   return {
     port,
     tlsPort,
-    /** @returns the sessions, queues and messages on disk */
     saved: (): Buffer => (existsSync(store) ? readFileSync(store) : Buffer.alloc(0)),
     log: () => log,
     spawn: spawnBroker,

@@ -7,7 +7,6 @@ import { ensurePython, readYaml } from '../../../infra/python/ensure.ts';
 
 const run = promisify(execFile);
 
-/** What the tests read of a service. */
 interface Service {
   image: string;
   restart: string;
@@ -48,7 +47,6 @@ export async function loadCompose() {
     python,
     compose,
     services,
-    /** The directory that init.sh wrote. */
     secrets,
     /** @param path in a container, `/run/secrets/NAME` @returns the file that is mounted there */
     secretFile: (path: string): string => join(secrets, basename(compose.secrets[basename(path)].file)),

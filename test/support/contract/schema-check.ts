@@ -11,7 +11,6 @@ export const ASYNC_API = 'node_modules/@asyncapi/specs/schemas/3.0.0-without-$id
 const run = promisify(execFile);
 const INSTALLS_MS = 300_000;
 
-/** @returns a function that fails if the document is not valid by the schema; `schema`: path */
 export function useSchemaCheck() {
   let python: PythonTools;
   const directory = useDirectory('documents');

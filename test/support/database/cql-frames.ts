@@ -14,7 +14,6 @@ export interface Frame {
   bytes: Buffer;
 }
 
-/** @returns cuts what one side sends into whole frames */
 export function createFrameReader(): (chunk: Buffer) => Frame[] {
   let rest = Buffer.alloc(0);
   return (chunk) => {
@@ -41,7 +40,6 @@ function withoutWarnings(flags: number, body: Buffer) {
   return read.rest();
 }
 
-/** Reads the notations of section 3, one after the other. */
 export function createBodyReader(body: Buffer) {
   let offset = 0;
   const take = (length: number) => {

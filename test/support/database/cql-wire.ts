@@ -11,7 +11,6 @@ const BATCH = 0x0d;
 const PREPARED = 4;
 const ONE_TABLE = 0x01;
 
-/** A request as the database receives it. */
 export interface WireRequest {
   /** `query`: sent as text, not prepared */
   kind: 'query' | 'execute' | 'batch';
@@ -85,9 +84,7 @@ export async function startCqlWire(contactPoint: string) {
 
   return {
     contactPoint: `127.0.0.1:${ownPort}`,
-    /** All requests so far, in order. */
     requests,
-    /** Number of open connections of the driver. */
     connections: () => sockets.size / 2,
     /** Holds the responses to these requests, which the database still executes. */
     hold(which: (request: WireRequest) => boolean) {
@@ -95,7 +92,6 @@ export async function startCqlWire(contactPoint: string) {
     },
     /** Number of responses that are held. */
     held: () => held.length,
-    /** Sends the held responses. */
     release() {
       holding = null;
       for (const pass of held) pass();
@@ -111,7 +107,6 @@ export async function startCqlWire(contactPoint: string) {
 
 export type CqlWire = Awaited<ReturnType<typeof startCqlWire>>;
 
-/** @returns null for other frames */
 function readRequest({ opcode, body }: Frame, prepared: Map<string, Prepared>): WireRequest | null {
   const read = createBodyReader(body);
   const statement = (id: string, values: Array<Buffer | null>) => {

@@ -31,7 +31,6 @@ export const uniqueName = (prefix: string): string =>
 /** A stop writes the tables' definitions to disk. On a busy machine this may take longer than the usual 9 s. */
 const STOP_WITHIN_MS = 60_000;
 
-/** A separate server for one test, which can stop and start it: a database or a Kafka. */
 export interface TestEngine {
   /** stays the same */
   contactPoint: string;
@@ -44,7 +43,6 @@ export interface TestEngine {
   dispose: () => Promise<void>;
 }
 
-/** Creates and starts a server that only the caller uses. */
 export async function startDisposable(
   launch: (place: { dataDir: string; port: number; engineDir: string }) => Promise<Engine>,
 ): Promise<TestEngine> {
@@ -72,7 +70,6 @@ export async function startDisposable(
   };
 }
 
-/** Creates and starts a database that only the caller uses. */
 export const startTestEngine = (options?: {
   profile?: Profile;
   auth?: boolean;

@@ -29,7 +29,6 @@ export class HeldWrites {
   #held: HeldWrite | null = null;
   #running = 0;
 
-  /** @returns the same store, with writes that can be held */
   watch(store: Store): Store {
     const { deadLetters, ...tables } = WRITES;
     const write = { ...store.write, ...this.#watchParts(store.write, tables) };
@@ -50,7 +49,6 @@ export class HeldWrites {
     return Object.fromEntries(watched);
   }
 
-  /** Opens a store whose writes can be held. */
   opens(openStore: typeof connectStore): typeof connectStore {
     return async (options) =>
       this.watch(
@@ -78,7 +76,6 @@ export class HeldWrites {
     };
   }
 
-  /** @param hold replaces the previous one */
   hold(hold: Hold) {
     this.#held = new HeldWrite(hold);
     return this.#held;
@@ -106,7 +103,6 @@ class HeldWrite {
     });
   }
 
-  /** @returns whether to hold this call */
   takes(name: string): boolean {
     return name === this.#hold.write && ++this.#calls === (this.#hold.nth ?? 1);
   }
@@ -121,7 +117,6 @@ class HeldWrite {
     await until(() => this.#committed !== null, { what: `a call of ${this.#hold.write}` });
   }
 
-  /** @returns settles when it is committed */
   async release(): Promise<void> {
     this.#release();
     await this.#committed;

@@ -18,7 +18,6 @@ export const KEYSPACES = 'TEST_KEYSPACES';
  */
 const OPTIONS = { prepare: false, readTimeout: 60_000, fetchSize: 10_000 };
 
-/** The keyspaces of this test file, by name. */
 const claimed: Map<string, ClaimedKeyspace> = new Map();
 
 /** The system tables that describe a keyspace. */
@@ -65,7 +64,6 @@ class ClaimedKeyspace {
   }
 }
 
-/** The right to use a keyspace. */
 export type Use = ReturnType<ClaimedKeyspace['use']>;
 
 /**

@@ -39,7 +39,6 @@ export function useMigrations() {
     execute,
     admin: () => admin,
 
-    /** Returns settings with a new keyspace. */
     fresh(others?: Settings) {
       const settings = {
         CQL_CONTACT_POINTS: sharedContactPoint(),
@@ -57,7 +56,6 @@ export function useMigrations() {
 
     run: (script: Script, settings: Settings) => start(script, settings).ended,
 
-    /** @returns by table */
     async tablesOf(keyspace: string): Promise<Record<string, TableOptions>> {
       const { rows } = await execute(
         'SELECT table_name, default_time_to_live AS ttl, gc_grace_seconds AS grace, compaction FROM system_schema.tables WHERE keyspace_name = ?',

@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Lists the imports in the code of some folders, without those of types. */
 export function importsOf(folders: string[]): { file: string; specifier: string }[] {
   return folders
     .flatMap((folder) =>
@@ -24,7 +23,6 @@ function specifiersIn(source: string): string[] {
   });
 }
 
-/** @returns the package that a bare specifier names */
 export const packageOf = (specifier: string): string =>
   specifier
     .split('/')

@@ -2,7 +2,6 @@ import { GENERATED } from '../../../docs/.vitepress/generated.js';
 
 const ROW = /^\| `(iot_\w+)`(?: `\{([\w, ]+)\}`)? \| (\w+) \| (.+) \|$/;
 
-/** Returns the rows that the manual shows in `docs/reference/metrics.md`. */
 export const documentedMetrics = (): Array<{ name: string; labels: string[]; type: string; help: string }> =>
   String(GENERATED['metrics']?.())
     .split('\n')

@@ -17,7 +17,6 @@ import { ALONE } from '../history/packing.ts';
 import type { TestSystem } from '../system/index.ts';
 import { until } from '../until.ts';
 
-/** A baseline with one mean and deviation for every hour. */
 export const flatProfile = (mean: number, deviation: number) =>
   Float32Array.from({ length: 48 }, (_, index) => (index % 2 === 0 ? mean : deviation));
 
@@ -61,7 +60,6 @@ export async function writeUsual(
   );
 }
 
-/** Makes a learner that learns when the test calls it, without rests. */
 export function createTestLearner({
   store,
   groups,

@@ -36,7 +36,6 @@ export function readMapped(
   };
 }
 
-/** Reads a message that has samples. */
 export function readSamples(...message: Parameters<typeof readMapped>) {
   const read = readMapped(...message);
   if (read === null || read === 'skipped' || 'describes' in read)

@@ -55,7 +55,6 @@ class SimulatedDevice {
     return this.sent;
   }
 
-  /** @returns its last will */
   disconnect(): Packet {
     this.isUp = false;
     return this.#status('offline');

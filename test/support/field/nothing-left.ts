@@ -1,6 +1,5 @@
 import type { TestSystem } from '../system/index.ts';
 
-/** @returns the newest value of each of its sensors */
 export async function valuesOf(system: TestSystem, device: string): Promise<Record<string, number | null>> {
   const response = await system.fetch(`/devices/${encodeURIComponent(device)}`);
   if (response.status === 404) return {};
@@ -12,7 +11,6 @@ export async function valuesOf(system: TestSystem, device: string): Promise<Reco
   );
 }
 
-/** @returns the codes of its dead letters */
 export async function codesOf(system: TestSystem, device: string): Promise<string[]> {
   const deadLetters = await system.all(`/dead-letters?limit=1000&device=${encodeURIComponent(device)}`);
   return deadLetters.flatMap(({ codes }) => Object.keys(codes)).sort();

@@ -23,7 +23,6 @@ function nextMillisecond() {
 
 const uuid = (bytes: Buffer) => new cassandra.types.Uuid(bytes);
 
-/** Opens the history of a system. The test decides when hours are packed and when batches are deleted. */
 export async function openHistory(system: TestSystem) {
   const store = await system.openStore();
   const { latestGroups } = system.config.retention;

@@ -48,7 +48,6 @@ export async function createMemoryPath() {
     return { device: bytes, sensor, group: groupOf(bytes, GROUPS) };
   }
 
-  /** @param overrides parts that replace those of `store.write` */
   function createWriter(overrides?: Partial<Store['write']>) {
     const used = { ...store.write, ...overrides };
     const guard = { now: () => clock.now };
@@ -163,13 +162,11 @@ export async function createMemoryPath() {
         [keyOf(name).device, new Date(hour), 0, new Date(ts), Buffer.from('00'), Buffer.from([255, 1])],
       ),
 
-    /** @param hour epoch ms @returns the row of history_stat for the hour, or null */
     async statisticsOf(name: string, hour: number) {
       const [row] = await store.packed.readStatistics(keyOf(name), hour, hour + HOUR_MS);
       return row ?? null;
     },
 
-    /** @param hour epoch ms @returns the samples of the hour in history, merged */
     async historyOf(name: string, hour: number): Promise<Sample[]> {
       const { times, values } = mergeSeries(await store.packed.readHour(keyOf(name), hour));
       return [...times].map((ts, index) => ({ ts, value: Number(values[index]) }));

@@ -14,7 +14,6 @@ export const ALONE: Leases = {
   },
 };
 
-/** Makes a packer that packs when the test calls it. */
 export function createTestPacker({
   store,
   groups,

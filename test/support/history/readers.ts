@@ -8,7 +8,6 @@ import type { SimulatedDevice, SimulatedInstallation, SimulatedSensor } from './
 
 type KnownBoth = { acknowledged: Known; sent: Known };
 
-/** @returns the range of all measurements */
 const wholeRange = ({ start }: SimulatedInstallation): Range => ({
   from: start - 2 * HOUR_MS,
   to: start + 7 * HOUR_MS,
@@ -82,7 +81,6 @@ export function createReaders({
   }
 
   return {
-    /** Reads one sensor in one way. @returns the faults */
     async readOne(): Promise<string[]> {
       const [device] = random.shuffled(installation.devices);
       const [sensor] = random.shuffled(device?.sensors ?? []);
@@ -90,7 +88,6 @@ export function createReaders({
       return device && sensor && way ? readBy(device, sensor, way) : [];
     },
 
-    /** Reads every sensor in every way. @returns the faults */
     async readAll(): Promise<string[]> {
       const faults = [];
       for (const device of installation.devices) {

@@ -10,7 +10,6 @@ type Version = { revision: number; value: number | null };
 /** By instant in epoch ms, every version that was sent for it. */
 export type Instants = Map<number, Version[]>;
 
-/** Collects the versions of a test by sensor. */
 export function createKnown() {
   const sensors: Map<string, Instants> = new Map();
 

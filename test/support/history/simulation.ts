@@ -1,10 +1,5 @@
 import pino from 'pino';
-import {
-  createLateWriter,
-  LateArrivalNotes,
-  LateDayNotes,
-  type LateWriter,
-} from '../../../api/ingest/late-samples.ts';
+import { createLateWriter, LateArrivalNotes, LateDayNotes } from '../../../api/ingest/late-samples.ts';
 import { RevisionWriter } from '../../../api/ingest/revisions.ts';
 import { SampleWriter } from '../../../api/ingest/sample-writer.ts';
 import type { Store } from '../../../api/store/index.ts';
@@ -20,8 +15,6 @@ import { createKnown } from './samples.ts';
 import { register, type SimulatedDevice, type SimulatedInstallation } from './simulated-installation.ts';
 import { createVirtualTime } from './virtual-time.ts';
 
-type Clock = { now: () => number };
-
 const MINUTE_MS = 60_000;
 const logger = pino({ level: 'silent' });
 const nothing = () => {};
@@ -29,7 +22,6 @@ const nothing = () => {};
 /** Duration of a simulation, in ms. By then batches have expired, all second passes have ended, and all samples are read again. */
 const DURATION_MS = 4.5 * DAY_MS;
 
-/** By then packers have deleted the samples that corrections hide. */
 const CORRECTED_DURATION_MS = 15 * DAY_MS;
 
 const PROCESSES = 4;
@@ -60,14 +52,9 @@ const REQUESTS = [
 export interface Mistake {
   /** slow requests that make the mistake visible, or only their `request` or `answer`; default: drawn */
   slow?: string[];
-  /** largest error of each clock; default: the limit of the clock check */
-  skewMs?: number;
-  /** called for each message */
-  ingestClock?: (clock: Clock) => Clock;
-  late?: (late: LateWriter) => LateWriter;
-  ingestStore?: (store: Store, clock: Clock) => Store;
-  packerStore?: (store: Store, clock: Clock) => Store;
-  readerStore?: (store: Store, installation: SimulatedInstallation) => Store;
+  ingestStore?: (store: Store) => Store;
+  packerStore?: (store: Store) => Store;
+  readerStore?: (store: Store) => Store;
 }
 
 /**
@@ -94,7 +81,7 @@ export async function simulate({
   const registered: Set<SimulatedDevice> = new Set();
   const faults: string[] = [];
   const chance = (share: number) => random.uniform() < share;
-  const maxSkew = mistake.skewMs ?? MOST_CLOCK_DIFFERENCE_MS;
+  const maxSkew = MOST_CLOCK_DIFFERENCE_MS;
   // Half of the clocks have the largest error, in both directions.
   const skews = Array.from({ length: PROCESSES }, (_, n) =>
     n < 2 ? ([-maxSkew, maxSkew][n] as number) : random.between(-maxSkew, maxSkew),
@@ -123,15 +110,15 @@ export async function simulate({
     if (tries > 1 && chance(0.5))
       time.at(time.now + random.between(0, 3 * HOUR_MS), () => deliver(message, tries - 1));
     const { store: plain, clock } = createProcess('ingest', anySkew(), diesSometimes());
-    const used = mistake.ingestStore?.(plain, clock) ?? plain;
+    const used = mistake.ingestStore?.(plain) ?? plain;
     const days = new LateDayNotes({ store: used.write.lateDays, retry, clock });
     const arrivals = new LateArrivalNotes({ store: used.write.lateArrivals, retry, clock });
     const late = createLateWriter({ store: used.write.history, retry, days, arrivals, onLate: nothing });
     const writer = new SampleWriter({
       write: used.write.samples,
       stamps: { stampedAt: 0 },
-      clock: (mistake.ingestClock?.(clock) ?? clock) as never,
-      late: mistake.late?.(late) ?? late,
+      clock,
+      late,
     });
     const { device, series, rows } = message;
     if (!registered.has(device)) await register(used, device, clock.now());
@@ -147,7 +134,7 @@ export async function simulate({
     // A client without an answer sends it again, and gets a newer revision.
     if (tries > 1) time.at(time.now + random.between(0, 3 * HOUR_MS), () => correct(correction, tries - 1));
     const { store: plain, clock } = createProcess('ingest', anySkew(), diesSometimes());
-    const used = mistake.ingestStore?.(plain, clock) ?? plain;
+    const used = mistake.ingestStore?.(plain) ?? plain;
     const days = new LateDayNotes({ store: used.write.lateDays, retry, clock });
     const writer = new RevisionWriter({
       store: used.write.history,
@@ -167,7 +154,7 @@ export async function simulate({
   async function pack(skew: number) {
     const { store: plain, clock } = createProcess('pack', skew, diesSometimes());
     // The packer of a simulation has no leases, as if it lost each one at once.
-    const used = mistake.packerStore?.(plain, clock) ?? plain;
+    const used = mistake.packerStore?.(plain) ?? plain;
     await createTestPacker({ store: used, groups: 1, clock: clock.now }).packDue();
   }
 
@@ -176,7 +163,7 @@ export async function simulate({
 
   async function read() {
     const plain = createProcess('read', 0).store;
-    const used = mistake.readerStore?.(plain, installation) ?? plain;
+    const used = mistake.readerStore?.(plain) ?? plain;
     note(await createReaders({ store: used, random, installation, known }).readOne());
   }
 

@@ -128,7 +128,6 @@ export async function startHttpApp(
 
 export type HttpApp = Awaited<ReturnType<typeof startHttpApp>>;
 
-/** Starts the application for the tests of a file, and stops it after them. */
 export const useHttpApp = (options?: Parameters<typeof startHttpApp>[0]) =>
   useStarted(
     () => startHttpApp(options),

@@ -3,10 +3,8 @@ import { watchEvent } from '../contract/watch.ts';
 import type { Json } from '../json.ts';
 import { until } from '../until.ts';
 
-/** One server-sent event; some have no id. */
 type StreamEvent = { id: string | undefined; event: string; data: Json };
 
-/** Reads a stream of server-sent events, as a browser's EventSource does. */
 export async function openStream(url: string, { headers = {} }: { headers?: Record<string, string> } = {}) {
   const events: StreamEvent[] = [];
   let comments = 0;
@@ -36,7 +34,6 @@ export async function openStream(url: string, { headers = {} }: { headers?: Reco
     events.push(event);
   }
 
-  /** @returns the items of all events of these kinds */
   const items = (...kinds: string[]) =>
     events.filter(({ event }) => kinds.includes(event)).flatMap(({ data }) => data.items);
 
@@ -51,7 +48,6 @@ export async function openStream(url: string, { headers = {} }: { headers?: Reco
     hasEnded: () => ended,
     first: (kind: string): Promise<StreamEvent> =>
       until(() => events.find(({ event }) => event === kind), { what: `an event ${kind}` }),
-    /** Stops reading, so that the connection fills. */
     pause: () => response.pause(),
     resume: () => response.resume(),
     close: () => response.destroy(),

@@ -20,7 +20,6 @@ export function createTcpClients(afterwards: (cleanUp: () => void) => void) {
       /** @returns the answer so far, one character for each byte */
       received: (): string => received,
       closed: () => socket.closed,
-      /** Writes one byte at a time until the connection is closed. */
       async drip(bytes: string | Buffer, everyMs: number) {
         let sent = 0;
         const timer = setInterval(() => {

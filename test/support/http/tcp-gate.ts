@@ -66,7 +66,6 @@ export async function startGate(url: string, listen: () => Tap = () => ({})) {
     if (previous === 'silence') for (const socket of sockets) socket.resume();
   }
 
-  /** Breaks every connection, and accepts new ones. */
   function breakAll() {
     for (const socket of sockets) socket.destroy();
   }

@@ -12,7 +12,6 @@ type Received = { headers: IncomingHttpHeaders; body: string; alarm: Json; event
  */
 type Mood = 'takes' | 'fails' | 'hangs' | 'late' | 'holds';
 
-/** Starts a receiver of webhooks that changes its behavior. */
 export async function startReceiver() {
   const received: Received[] = [];
   let mood: Mood = 'takes';

@@ -6,7 +6,6 @@ import { startDisposable, type TestEngine } from '../database/engine.ts';
 /** A Kafka of a test. `address` stays the same. */
 export type TestKafka = TestEngine & { address: string };
 
-/** Starts a Kafka that only the caller uses. */
 export async function startTestKafka(options?: Partial<KafkaOptions>): Promise<TestKafka> {
   const kafka = await startDisposable((place) => startKafka({ ...place, ...options }));
   return { ...kafka, address: kafka.contactPoint };

@@ -41,7 +41,6 @@ function kustomizationsIn(folder: string): string[] {
     .flatMap(({ name }) => kustomizationsIn(join(folder, name)));
 }
 
-/** Builds all kustomizations, with new secrets. */
 async function buildAll(): Promise<Builds> {
   await findTools(['kubectl']);
   const python = await ensurePython({ dataDir: process.env['DATA_DIR'] ?? '.data', onStatus: () => {} });
@@ -68,7 +67,6 @@ async function buildAll(): Promise<Builds> {
   };
 }
 
-/** Builds all kustomizations for the tests of a file. */
 export const useBuilds = () => useStarted(buildAll, ({ remove }) => remove(), INSTALLS_MS);
 
 /** @param kustomization its directory @param file for the output */
@@ -78,7 +76,6 @@ async function build(kustomization: string, file: string): Promise<string> {
   return file;
 }
 
-/** Prints the documents of YAML files as JSON. */
 const TO_JSON = `
 import json, sys
 from ruamel.yaml import YAML

@@ -5,7 +5,6 @@ export type Resource = Record<string, Json>;
 
 export const nameOf = ({ kind, metadata }: Resource): string => `${kind}/${metadata.name}`;
 
-/** @returns the template of its pods */
 export const podOf = ({ kind, spec }: Resource): Resource | null =>
   ['StatefulSet', 'Deployment', 'Job'].includes(kind) ? spec.template : null;
 

@@ -12,7 +12,6 @@ interface Variable {
 /** with all resources that are applied together */
 export type Workload = { where: string; workload: Resource; applied: Resource[] };
 
-/** Returns the environment of the application's container, as its process would see it. */
 export function environmentOf(resources: Resource[], workload: Resource): Record<string, string> {
   const [container] = podOf(workload)?.spec.containers ?? [];
   const shared = (container.envFrom ?? []).map(
@@ -26,7 +25,6 @@ export function environmentOf(resources: Resource[], workload: Resource): Record
   return Object.assign({}, ...shared, Object.fromEntries(direct));
 }
 
-/** Returns the files of the generator's Secrets in the application's container, by their path in it. */
 export function secretFilesOf(workload: Resource): Map<string, { secret: string; key: string }> {
   const { containers, volumes } = podOf(workload)?.spec ?? {};
   const files: Map<string, { secret: string; key: string }> = new Map();
@@ -43,7 +41,6 @@ export function secretFilesOf(workload: Resource): Map<string, { secret: string;
   return files;
 }
 
-/** Returns every workload of the application, each with all resources that are applied together. */
 export function ourWorkloads({ built, secrets }: Builds): Workload[] {
   const overlays = BUILDS.filter((name) => name.startsWith('overlays/'));
   const jobs = BUILDS.filter((name) => name.startsWith('jobs/')).flatMap((name) => built.get(name) ?? []);
@@ -55,7 +52,6 @@ export function ourWorkloads({ built, secrets }: Builds): Workload[] {
   });
 }
 
-/** Returns the settings of a process as it would read them, with the secrets of this test. */
 export function settingsOf({ secretFiles }: Builds, { workload, applied }: Workload) {
   const mounted = secretFilesOf(workload);
   const local = (value: string) => {

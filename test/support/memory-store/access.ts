@@ -9,7 +9,6 @@ const { errors } = cassandra;
 /** The answer of the server to an invalid request. */
 export const invalid = (message: string) => new errors.ResponseError(0x2200, message);
 
-/** Finds the tables, partitions and cells that statements name. */
 export function createAccess({
   tables,
   clock,
@@ -111,7 +110,6 @@ export function createAccess({
     return elements.length > 0 ? collection.decode(elements) : null;
   }
 
-  /** @returns the cell, if it is alive */
   function cellOf(row: Row, column: string): Cell | undefined {
     const cell = row.cells.get(column);
     return isAlive(row, cell, nowS()) ? cell : undefined;
@@ -147,7 +145,6 @@ export function createAccess({
     elementName,
     shownCell,
 
-    /** @param name of the table to empty */
     truncate: (name: string) => data.get(tableOf(name).name)?.clear(),
   };
 }

@@ -1,10 +1,8 @@
 /** A value in a statement: a bind marker, or a literal. */
 export type Term = { bind: number } | { literal: string | number | null };
 
-/** Columns that are compared together, as a tuple. */
 type Relation = { columns: string[]; operator: string; terms: Term[] };
 
-/** A selected column or function of a query. */
 export type Selector = { kind: 'column' | 'writetime' | 'count' | 'now'; column: string; name: string };
 
 /** A parsed statement. `conditions` belong to a lightweight transaction, and `exists` to one that asks whether the row exists. */

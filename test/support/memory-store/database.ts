@@ -13,7 +13,6 @@ type Result = {
 };
 type Query = { query: string; params: unknown[] };
 
-/** A request as the database receives it. */
 interface Request {
   table: string;
   kind: Statement['kind'];

@@ -4,7 +4,6 @@ import type { Row } from './partition.ts';
 import type { Table } from './tables.ts';
 import { encode, type ValueType } from './values.ts';
 
-/** Makes the function that checks the conditions of a statement. */
 export function createFilter({ typeOf, boundValue, keyCell }: Access) {
   /** @returns checks all conditions on clustering columns; null: there are none */
   return function filterOf(

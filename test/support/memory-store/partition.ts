@@ -70,7 +70,6 @@ export function createPartition({ clustering }: Table) {
   return {
     statics,
 
-    /** @returns created if it does not exist */
     row(key: Buffer[]): Row {
       const index = indexOf(key);
       const found = rows[index];
@@ -105,7 +104,6 @@ export function createPartition({ clustering }: Table) {
 
 export type Partition = ReturnType<typeof createPartition>;
 
-/** @param nowS epoch s @returns whether it is neither deleted nor expired */
 export const isAlive = ({ deletedAt }: Row, cell: Cell | null | undefined, nowS: number): cell is Cell =>
   cell !== null &&
   cell !== undefined &&

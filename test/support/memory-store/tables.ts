@@ -1,11 +1,9 @@
 import { DIALECTS, readMigrations, statementsOf } from '../../../schema/migrate/files.ts';
 import { type ValueType, valueType } from './values.ts';
 
-/** A table as the migrations define it. */
 export interface Table {
   name: string;
   columns: Map<string, ValueType>;
-  /** columns of its key */
   partition: string[];
   /** `sign`: -1 for descending order */
   clustering: Array<{ column: string; type: ValueType; sign: 1 | -1 }>;

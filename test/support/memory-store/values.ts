@@ -18,7 +18,6 @@ export interface ValueType {
   collection?: Collection;
 }
 
-/** An element of a collection. */
 export type Element = [key: Buffer, value: Buffer];
 
 /** A set or map that is not frozen. */
@@ -129,7 +128,6 @@ const TYPES: Record<string, ValueType> = {
   },
 };
 
-/** @param name as in a migration */
 export function valueType(name: string): ValueType {
   const compact = name.replaceAll(/\s/g, '');
   const [, elements] = /^set<(\w+)>$/.exec(compact) ?? [];

@@ -71,7 +71,6 @@ export function createWrites(access: Access, nextStamp: () => number) {
     }
   }
 
-  /** @returns of a lightweight transaction */
   function transact(statement: Statement, params: unknown[]): Record<string, unknown> {
     const table = tableOf(statement.table);
     const { partition, cells, clustering } = keyOf(

@@ -1,6 +1,5 @@
 import { parser } from '@grafana/lezer-logql';
 
-/** @param expression LogQL @returns its syntax errors */
 export function logqlErrors(expression: string): string[] {
   const errors: string[] = [];
   parser.parse(expression).iterate({

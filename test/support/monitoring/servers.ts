@@ -42,13 +42,11 @@ export async function startAlertmanager({ webhooks }: { webhooks: string }) {
   });
   return {
     url,
-    /** @param name of an alert */
     async annotationsOf(name: string): Promise<Record<string, string> | undefined> {
       const alerts = await (await fetch(`${url}/api/v2/alerts`)).json();
       return alerts.find(({ labels }: { labels: { alertname: string } }) => labels.alertname === name)
         ?.annotations;
     },
-    /** @returns names of the alerts that it holds as active */
     async active(): Promise<string[]> {
       const alerts = await (await fetch(`${url}/api/v2/alerts?active=true`)).json();
       return alerts.map(({ labels }: { labels: { alertname: string } }) => labels.alertname);
@@ -106,7 +104,6 @@ export async function startPrometheusWith(configuration: string) {
       const { result } = await get(`query?query=${encodeURIComponent(query)}`);
       return result.length > 0 ? Number(result[0]?.value[1]) : null;
     },
-    /** @returns rules that could not be evaluated, with their errors */
     async brokenRules(): Promise<string[]> {
       const { groups } = await get('rules');
       return groups

@@ -10,7 +10,6 @@ const WIDE = 70;
 
 const DAY_MS = 86_400_000;
 
-/** A transport that brings messages to ingest. */
 export interface Transport {
   /** one message */
   send: (

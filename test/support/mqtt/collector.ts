@@ -5,7 +5,6 @@ import type { Json } from '../json.ts';
 /** `payload`: parsed JSON */
 type Collected = { topic: string; payload: Json; retain: boolean };
 
-/** Collects all messages under `iot/v1/`, in order of arrival, also across restarts of the broker. */
 export async function collectMessages(url: string) {
   const messages: Collected[] = [];
   const listeners: Set<() => void> = new Set();

@@ -62,7 +62,6 @@ export class CutClient {
     }
   }
 
-  /** Breaks the connection without DISCONNECT. */
   cut() {
     this.#socket?.destroy();
     this.#socket = null;
@@ -85,7 +84,6 @@ export class CutClient {
     this.#socket?.write(mqttPacket.generate(packet));
   }
 
-  /** Waits for a packet. */
   async #packet(cmd: string, messageId?: number) {
     const isWanted = (packet: Packet) =>
       packet.cmd === cmd && (messageId === undefined || packet.messageId === messageId);

@@ -25,7 +25,6 @@ export function useExternalBroker() {
 
   return {
     broker: () => broker,
-    /** Registers a clean-up. Clean-ups run after the test, in reverse order. */
     afterwards,
 
     /** @param settings `CQL_CONTACT_POINTS`: of a proxy in front of the shared database @param periods ms */

@@ -21,7 +21,6 @@ const ANSWERED_WITHIN_MS = 120_000;
 export function createFloods(port: number, afterwards: (cleanUp: () => void) => void) {
   let clients = 0;
 
-  /** @returns after its CONNACK */
   async function open(will?: Will): Promise<Socket> {
     const socket = connect(port, '127.0.0.1');
     socket.on('error', () => {});

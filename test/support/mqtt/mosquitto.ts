@@ -49,7 +49,6 @@ export async function startMosquitto({
   return {
     ...broker,
     url: `${tls ? 'mqtts' : 'mqtt'}://127.0.0.1:${port}`,
-    /** Makes it read its files again. */
     reload: () => broker.signal('SIGHUP'),
     /** Pauses it: it stays connected and silent, as a machine that hangs. */
     pause: () => broker.signal('SIGSTOP'),

@@ -48,8 +48,6 @@ export const unsubscribeBytes = (id: number, filter: string) =>
 
 export const PINGREQ = bytesOf({ cmd: 'pingreq' });
 
-export const DISCONNECT = bytesOf({ cmd: 'disconnect' });
-
 /**
  * Splits the bytes of one side of a connection into packets.
  * @param connection protocol version, which the CONNECT of the connection sets

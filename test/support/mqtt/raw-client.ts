@@ -6,7 +6,6 @@ import { until } from '../until.ts';
 
 const OPTIONS = { protocolVersion: 5 };
 
-/** @returns the packet as MQTT 5 */
 export const bytesOf = (packet: object): Buffer => mqttPacket.generate(packet as Packet, OPTIONS);
 
 const CONNECT: IConnectPacket = {
@@ -52,7 +51,6 @@ export async function openRaw(port: number, afterwards: (cleanUp: () => void) =>
       return received.splice(index, 1)[0] as Extract<Packet, { cmd: C }>;
     },
 
-    /** Waits until the broker has closed the connection. */
     untilClosed: () => until(() => socket.closed, { what: 'the end of the connection' }),
 
     /** Waits until the broker has handled every packet before. */

@@ -27,7 +27,6 @@ export type Script =
   | 'test/cluster/kit/ack-before-commit.ts'
   | 'test/support/processes/api-ahead.ts';
 
-/** Starts a script of this repository as a separate process. */
 export function startScript(
   script: string,
   args: string[],

@@ -34,7 +34,6 @@ export async function cloneWorkTree(): Promise<{ folder: string; remove: () => P
   return { folder, remove: () => rm(parent, { recursive: true, force: true, maxRetries: 3 }) };
 }
 
-/** @returns settings with free ports */
 export async function freePorts(): Promise<{ HTTP_PORT: string; MQTT_PORT: string; CQL_LOCAL_PORT: string }> {
   const [http, mqtt, cql] = [await steadyPort(), await steadyPort(), await steadyPort()];
   return { HTTP_PORT: String(http), MQTT_PORT: String(mqtt), CQL_LOCAL_PORT: String(cql) };

@@ -9,7 +9,6 @@ const run = promisify(execFile);
 
 type RunningProcess = { pid: number; parent: number; command: string };
 
-/** @returns all running processes of the machine, without zombies */
 export async function listProcesses(): Promise<RunningProcess[]> {
   return existsSync('/proc/self/stat') ? fromProc() : fromPs();
 }

@@ -39,6 +39,5 @@ export const sampleOf = (value: number) => JSON.stringify({ sensor_id: 's', ts: 
 export const measure = (client: MqttClient, device: string, value: number) =>
   client.publishAsync(`iot/v1/${device}/measurements`, sampleOf(value), { qos: 1 });
 
-/** @returns changes such as `pump 3` */
 export const received = (stream: EventStream): Set<string> =>
   new Set(stream.items('delta').map(({ device, value }) => `${device} ${value}`));

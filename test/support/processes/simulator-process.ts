@@ -6,7 +6,6 @@ export function startSimulator(args: string[], environment: NodeJS.ProcessEnv = 
   const simulator = startScript('simulator/index.ts', args, { env });
   return {
     ...simulator,
-    /** Exit code, output, and the figures of the summary. */
     ended: simulator.ended.then((end) => ({ ...end, summary: readSummary(end.output) })),
   };
 }

@@ -1,6 +1,5 @@
 import type { SentRequest } from '../../../api/store/driver-policies.ts';
 
-/** The data of a request that the rules check. Requests of one kind make one record. */
 export interface SentRecord {
   /** that sent it */
   application: string;

@@ -2,7 +2,6 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SentRecord } from './record.ts';
 
-/** The environment variable with the folder for the records of all processes. */
 export const RECORDS = 'TEST_CQL_RECORDS';
 
 const RECORDER = `--import=${new URL('recorder.ts', import.meta.url)}`;
@@ -19,7 +18,6 @@ export function recordingToo(): Record<string, string> {
   return folder ? recordingInto(folder) : {};
 }
 
-/** @returns the records of all processes, each kind once */
 export async function readRecords(folder: string): Promise<{ records: SentRecord[]; processes: number }> {
   const files = await readdir(folder);
   const texts = await Promise.all(files.map((file) => readFile(join(folder, file), 'utf8')));

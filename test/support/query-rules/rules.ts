@@ -7,7 +7,6 @@ const { consistencies } = cassandra.types;
 /** Applications that must follow the rules. Tests may query freely, and benchmarks compare other variants on purpose. */
 const APPLICATIONS = ['millrace', 'millrace-migrate'];
 
-/** Limit for the rows of a page. */
 const MAX_PAGE_ROWS = 10_000;
 
 /** Partitions of a batch, with `LARGE_BATCHES` of `infra/engine`. Without them it has 10: `driver-rules.test.ts` counts them. */
@@ -43,7 +42,6 @@ const RULES: Record<string, (record: SentRecord) => boolean> = {
   'a change of the schema': (record) => some(record, DDL) && !migrates(record),
 };
 
-/** @returns a sentence for each rule that a request of the application breaks */
 export const violations = (records: SentRecord[]): string[] =>
   records
     .filter(({ application }) => APPLICATIONS.includes(application))

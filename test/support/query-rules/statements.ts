@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A statement in a source file. */
 export interface WrittenStatement {
   file: string;
   /** with `${...}` for words that a function inserts */
@@ -28,7 +27,6 @@ export function statementsOf(folders: string[]): WrittenStatement[] {
     .flatMap((file) => statementsIn(readFileSync(file, 'utf8')).map((cql) => ({ file, ...written(cql) })));
 }
 
-/** @returns CQL */
 export function statementsIn(source: string): string[] {
   const constants = Object.fromEntries(
     [...source.matchAll(CONSTANT)].map(([, name, a, b, c]) => [name, a ?? b ?? c ?? '']),

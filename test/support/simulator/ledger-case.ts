@@ -156,7 +156,6 @@ export function createLedgerCase(afterwards: (cleanUp: () => unknown) => void) {
   };
 }
 
-/** Makes a case with two sensors that sent a message each hour for three hours, and another device. */
 export function createFleetCase(afterwards: (cleanUp: () => unknown) => void) {
   const fleet = createLedgerCase(afterwards);
   for (const hour of [0, 1, 2]) {
@@ -171,7 +170,6 @@ export function createFleetCase(afterwards: (cleanUp: () => unknown) => void) {
   return fleet;
 }
 
-/** The findings, without empty kinds. */
 export const findingsOf = ({ found }: Result) =>
   Object.fromEntries(
     Object.entries(found)

@@ -12,7 +12,6 @@ interface Simulations {
   start: typeof startSimulator;
 }
 
-/** @returns available while tests run */
 export function useSimulations(): Simulations {
   const started: ReturnType<typeof startSimulator>[] = [];
   const context = {

@@ -32,7 +32,6 @@ export function describeSamples(subject: () => ContractSubject) {
     await store.write.samples({ bytes: device, sensors: { size: 1 } }, [{ sensor, times, values }]);
   }
 
-  /** @returns blocks of an hour, as a packer reads them, and the number of pages */
   async function blocksOf(device: Buffer): Promise<Buffer[]> {
     const blocks = [];
     let after: string | undefined;

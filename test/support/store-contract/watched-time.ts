@@ -11,7 +11,6 @@ const EMPTY = 2300;
 
 const SECOND_MS = 1000;
 
-/** Tests the store of watched time. */
 export function describeWatchedTime(subject: () => ContractSubject) {
   let store: Store['watchedTime'];
   beforeAll(() => {

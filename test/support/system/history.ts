@@ -35,7 +35,6 @@ class HistorySystem {
     this.history = await openHistory(this.system);
   }
 
-  /** @param name of a device @param samples one message */
   async measure(name: string, samples: Sample[]) {
     await this.device.measure(
       name,
@@ -43,7 +42,6 @@ class HistorySystem {
     );
   }
 
-  /** @param name of a device @returns all its samples after that */
   async lay(name: string, hours: Parameters<typeof layDown>[0]['hours']): Promise<Sample[]> {
     await layDown({
       history: this.history,

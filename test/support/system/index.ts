@@ -117,7 +117,6 @@ export async function startTestSystem(
 
     openDatabase,
 
-    /** Executes a statement in the system's keyspace. */
     async execute(query: string, params?: unknown[], options?: QueryOptions) {
       database ??= openDatabase();
       return await (await database).execute(query, params, options);

@@ -27,7 +27,6 @@ import { readSeries } from '../metrics.ts';
 /** Intervals in which the clock is compared with the database's, in ms: a test that sets the clock right waits for the next comparison. */
 const COMPARING = { trusted: 10_000, distrusted: 20 };
 
-/** More samples than any test writes for one sensor. */
 const MAX_SAMPLES = 1000;
 
 /** Starts the pipeline of a process, from a message to its acknowledgement, with a database in memory. */
@@ -160,7 +159,6 @@ export async function startMemoryPipeline(
       });
     },
 
-    /** Newest values as live readers received them, in order. */
     published,
 
     /** The number of values in each publication to live readers. */

@@ -6,7 +6,6 @@ import { createTestPacker } from '../history/packing.ts';
 import { until } from '../until.ts';
 import { useStoredSystem } from './stored.ts';
 
-/** `ts` in epoch ms */
 type Sample = { ts: number; value: number };
 
 export const GROUPS = 2;
@@ -77,7 +76,6 @@ export function usePackedSystem({
       await this.packer().packDue();
     },
 
-    /** Sends samples, and settles at their acknowledgement. */
     async send(device: string, samples: Sample[], sensor: string = 's') {
       const response = await system().post(
         `/measurements?device=${device}`,
@@ -97,14 +95,12 @@ export function usePackedSystem({
       return [...times].map((ts, index) => ({ ts, value: Number(values[index]) }));
     },
 
-    /** Reads samples as a client does. */
     async read(device: string, hour: number, sensor: string = 's'): Promise<Sample[]> {
       const range = `from=${hour}&to=${hour + HOUR_MS}&order=asc&limit=1000`;
       const items = await system().all(`/devices/${device}/sensors/${sensor}/measurements?${range}`);
       return items.map(({ ts, value }) => ({ ts: Date.parse(ts), value }));
     },
 
-    /** @returns of each group */
     packedUntil: (): Promise<number[]> =>
       Promise.all(
         Array.from(

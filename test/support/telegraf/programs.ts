@@ -20,7 +20,6 @@ export class Program {
   #args;
   #env;
   #child: ChildProcess | null = null;
-  /** The whole output of the program. */
   output = '';
 
   constructor(command: string, args: string[], env: Record<string, string> = {}) {

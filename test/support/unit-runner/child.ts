@@ -25,7 +25,6 @@ export type FileAnswer = { tests: Circus.TestResult[]; errors: string[]; start: 
 
 register('./hooks.ts', import.meta.url);
 
-/** Test files of this process so far. */
 let files = 0;
 
 async function runFile({ path, setUp, timeout, pattern, seed }: FileOrder): Promise<FileAnswer> {
@@ -60,7 +59,6 @@ const variables = { ...process.env };
 const directory = process.cwd();
 const { fetch } = globalThis;
 
-/** Undoes what a test file changed in the process. */
 function restoreProcess() {
   restoreGlobals();
   for (const name of Object.keys(process.env)) if (!Object.hasOwn(variables, name)) delete process.env[name];

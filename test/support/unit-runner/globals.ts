@@ -34,7 +34,6 @@ export const jest = new Proxy({} as Record<string, unknown>, {
   },
 });
 
-/** Removes fake timers and spies that a test file left. */
 export function restoreGlobals() {
   timers.useRealTimers();
   mocker.restoreAllMocks();

@@ -81,9 +81,7 @@ export default class UnitRunner implements CallbackTestRunnerInterface {
   }
 }
 
-/** One process that runs test files. */
 class Worker {
-  /** Number of files that this process has run. */
   files = 0;
   #child: ChildProcess = fork(script, { execArgv: [], serialization: 'advanced' });
 

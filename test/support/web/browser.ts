@@ -16,7 +16,6 @@ const ARGUMENTS = [
 /** Time limit of a page for each step, in ms. A CI machine shares its processors with others. */
 const STEP_MS = process.env['CI'] ? 120_000 : 60_000;
 
-/** Starts the installed Chromium, headless, with a temporary profile. */
 export async function startBrowser(): Promise<TestBrowser> {
   const { chromium: program } = await findTools(['chromium']);
   const browser = await chromium.launch({ executablePath: program?.path, args: ARGUMENTS, timeout: STEP_MS });

@@ -39,7 +39,6 @@ export function useDashboard({
   fill,
 }: {
   system?: Parameters<typeof startTestSystem>[0];
-  /** publishes the data of the tests */
   fill?: (dashboard: Dashboard) => Promise<void>;
 } = {}) {
   const dashboard = new Dashboard();
@@ -71,7 +70,6 @@ export function useDashboard({
   return dashboard;
 }
 
-/** The dashboard under test, and its browser. */
 export class Dashboard {
   system!: TestSystem;
   browser!: TestBrowser;
@@ -130,7 +128,6 @@ export class Dashboard {
   /** Opens the menu of the header, so that its choices are visible. */
   openDisplayMenu = () => this.page.getByRole('button', { name: 'Theme and time zone' }).click();
 
-  /** Rows of a table of sensors. */
   rows = () => this.page.locator('table.sensors tbody tr:not(.waiting)');
 
   untilRows = (count: number) =>

@@ -13,7 +13,6 @@ export class FakeEventSource extends EventTarget {
     FakeEventSource.opened.push(this);
   }
 
-  /** @returns the one that was opened last */
   static get newest(): FakeEventSource {
     return FakeEventSource.opened.at(-1) as FakeEventSource;
   }
@@ -27,7 +26,6 @@ export class FakeEventSource extends EventTarget {
     this.dispatchEvent(Object.assign(new Event(type), { data, lastEventId }));
   }
 
-  /** The API refuses the request. */
   refuse() {
     this.readyState = FakeEventSource.CLOSED;
     this.send('error');

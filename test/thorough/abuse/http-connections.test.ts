@@ -14,7 +14,6 @@ const tcpClients = createTcpClients(afterwards);
 
 const NEVER_MS = 86_400_000;
 
-/** A body that is larger than the buffers of a connection. */
 const LARGE = Buffer.alloc(16 * 1024 * 1024);
 
 async function startServer({

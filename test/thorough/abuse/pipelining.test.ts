@@ -13,25 +13,21 @@ const tcpClients = createTcpClients(afterwards);
 
 const system = useTestSystem({ settings: { API_TOKEN: TOKEN } });
 
-/** @returns the bytes of the request */
 const get = (path: string, token?: string): string =>
   `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${token ? `Authorization: Bearer ${token}\r\n` : ''}\r\n`;
 
-/** Writes to a connection, and reads nothing. */
 async function write(bytes: string) {
   const client = await tcpClients.open(Number(new URL(system.httpUrl).port));
   client.socket.pause().write(bytes);
   return client;
 }
 
-/** @param series of a metric @returns their sum */
 async function sumOf(series: RegExp): Promise<number> {
   const { text } = await send(system.httpUrl, '/metrics', { headers });
   const values = text.split('\n').filter((line) => series.test(line));
   return values.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
 }
 
-/** Is no other request or stream open than this one? */
 const isQuiet = async () =>
   (await sumOf(/^iot_http_in_flight /)) === 1 && (await sumOf(/^iot_http_streams /)) === 0;
 

@@ -31,7 +31,6 @@ afterAll(async () => {
   await kafka.dispose();
 });
 
-/** @returns in the order of the topic */
 async function streamed(
   device: string,
 ): Promise<Array<{ ts: number; value: number; late: boolean; source: string | undefined }>> {

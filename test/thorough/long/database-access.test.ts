@@ -246,7 +246,6 @@ async function startOutput(settings: Record<string, string>): Promise<string> {
   return api.output();
 }
 
-/** Exercises every function with the serving role: measurements, packing, leases, dead letters and retirement. */
 async function exerciseServingRole() {
   const api = await startApi(roles.serve);
   afterwards(() => api.kill());

@@ -42,7 +42,6 @@ async function startBroker(budgetBytes: number) {
     broker,
     budget,
     metrics,
-    /** Topics of the accepted messages, in order. */
     accepted,
     url: `mqtt://127.0.0.1:${broker.port}`,
     settleAll() {

@@ -16,7 +16,6 @@ afterAll(async () => {
   await field?.machines.kill();
 });
 
-/** @returns `device/sensor` of every sensor, with its newest value */
 async function latest(): Promise<Map<string, number>> {
   const items = await system.all('/latest');
   return new Map(items.map(({ device, name, value }) => [`${device}/${name}`, value]));

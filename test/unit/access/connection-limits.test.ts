@@ -19,7 +19,6 @@ async function listen(listener: 'mqtt' | 'http', bounds: Bounds) {
   boundConnections(server, listener, bounds, metrics);
   const port = await listening(server);
   afterwards(() => server.close());
-  /** @returns refused connections by reason */
   async function refused(): Promise<Record<string, number>> {
     const text = await metrics.registry.metrics();
     const count = (reason: string) =>

@@ -22,7 +22,6 @@ const LINE: CommandLine<typeof FLAGS> = {
 
 const parse = (...argv: string[]) => parseFlags(LINE, argv);
 
-/** @returns the thrown error */
 function refused(...argv: string[]): MillraceError {
   try {
     parse(...argv);

@@ -14,7 +14,6 @@ const NONE = { envFile: NO_ENV_FILE };
 
 const folder = useDirectory('settings');
 
-/** @returns path of a new file */
 function file(name: string, content: string): string {
   const path = join(folder, name);
   writeFileSync(path, content);

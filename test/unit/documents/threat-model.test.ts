@@ -21,7 +21,6 @@ const PAGES = [
 /** Matches a call whose first argument is a title, also `test.each(...)('title', ...)`, but no skipped test. */
 const TITLE = /(?:\b(?:test|describe)|[\])])\(\s*(['"`])(.+?)\1,/g;
 
-/** @returns titles of its tests */
 const titlesIn = (file: string): string[] =>
   [...read(file).matchAll(TITLE)].map(([, , title]) => String(title));
 

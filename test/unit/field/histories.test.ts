@@ -6,7 +6,6 @@ import { runs } from '../../support/runs.ts';
 const HISTORIES = runs(200);
 const SEED = jest.getSeed();
 
-/** Number of devices of one installation. */
 const DEVICES = 100;
 
 test('Native topics: random histories of devices: the message that arrived last decides state and description of a device', async () => {

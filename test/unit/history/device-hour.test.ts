@@ -6,7 +6,6 @@ const HOUR = Date.UTC(2026, 4, 5, 12);
 const DEVICE = Buffer.alloc(16, 9);
 const BROKEN = Buffer.from([255, 1, 2]);
 
-/** @returns the id of a sensor */
 const idOf = (name: number): Buffer => Buffer.alloc(16, name);
 
 /** @returns a row of `message` */
@@ -55,69 +54,6 @@ async function read(pages: Record<number, Page[]>) {
   }
   return { gathered, partsRead, unreadable };
 }
-
-test('Read of an hour of a device: rows on several pages: each sensor keeps the order of its rows, and repeated times', async () => {
-  const { gathered, partsRead, unreadable } = await read({
-    0: [
-      {
-        blocks: [
-          block(
-            [
-              1,
-              [
-                [0, 5],
-                [2, 6],
-              ],
-            ],
-            [2, [[1, 7]]],
-          ),
-          block([1, [[2, 8]]]),
-        ],
-      },
-      { blocks: [] },
-      {
-        blocks: [
-          block(
-            [3, [[4, 1]]],
-            [
-              1,
-              [
-                [1, 9],
-                [3, 4],
-              ],
-            ],
-          ),
-        ],
-      },
-    ],
-  });
-  expect(gathered).toEqual([
-    {
-      sensors: [
-        [1, [0, 2, 2, 1, 3], [5, 6, 8, 9, 4]],
-        [2, [1], [7]],
-        [3, [4], [1]],
-      ],
-      unreadable: 0,
-    },
-  ]);
-  expect(partsRead).toEqual([0]);
-  expect(unreadable).toEqual([]);
-});
-
-test('Read of an hour of a wide device: its number of partitions never changed: each partition is returned separately', async () => {
-  const { gathered, partsRead } = await read({
-    0: [{ parts: [3] }],
-    1: [{ blocks: [block([1, [[0, 1]]])] }, { blocks: [block([1, [[1, 2]]])] }],
-    3: [{ blocks: [block([2, [[0, 3]]])] }],
-  });
-  expect(partsRead).toEqual([0, 1, 2, 3]);
-  expect(gathered).toEqual([
-    { sensors: [[1, [0, 1], [1, 2]]], unreadable: 0 },
-    { sensors: [], unreadable: 0 },
-    { sensors: [[2, [0], [3]]], unreadable: 0 },
-  ]);
-});
 
 test('Read of an hour of a wide device: the first partition has an unreadable row: the row is reported once', async () => {
   const { gathered, unreadable } = await read({

@@ -39,7 +39,6 @@ function createProcess(
   });
   return {
     packing,
-    /** @returns the lines with this message */
     linesOf: (text: string) => logs.lines.filter(({ msg }) => msg === text),
     async metric(name: string) {
       const page = await context.metrics.registry.metrics();

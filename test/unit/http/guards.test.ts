@@ -4,7 +4,6 @@ import { type HttpApp, startHttpApp, TOKENS, useHttpApp } from '../../support/ht
 const loopback = useHttpApp();
 const open = useHttpApp({ settings: { host: '0.0.0.0' } });
 
-/** @returns status and code */
 async function answerTo(app: HttpApp, lines: string[]): Promise<unknown[]> {
   const { status, text } = await app.sendLines(lines);
   return [status, JSON.parse(text).code];

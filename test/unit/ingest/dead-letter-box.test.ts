@@ -20,7 +20,6 @@ async function start(options?: Parameters<typeof startMemoryPipeline>[0]) {
     ...pipeline,
     refuse: (device: string, receivedAt = NOW) =>
       pipeline.accept(`iot/v1/${device}/measurements`, '{', { receivedAt }),
-    /** @returns the newest first */
     deadLetters: async () => (await pipeline.storedDeadLetters()).reverse(),
   };
 }

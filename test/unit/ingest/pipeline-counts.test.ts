@@ -33,20 +33,6 @@ test('Ingest metrics: process stops before the commit: iot_ingest_commit_seconds
   expect(await pipeline.metric('iot_ingest_commit_seconds_count')).toBe(0);
 });
 
-const settings = { AUTO_REGISTER: 'false' };
-const birth = JSON.stringify({ sensors: [{ sensor_id: 's', type: 'temperature' }] });
-
-test('Unregistered device: AUTO_REGISTER is off, birth after its first message: the waiting message is stored', async () => {
-  const pipeline = await start({ settings });
-  await pipeline.measure('d', [SAMPLE]);
-  expect(await pipeline.deadLetters()).toEqual([{ unknown_device: 1 }]);
-  await pipeline.accept('iot/v1/d/birth', birth);
-  // The birth is acknowledged before the waiting messages are stored.
-  const samples = () => pipeline.samples('d', 's', NOW);
-  await until(async () => (await samples()).length > 0);
-  expect(await samples()).toEqual([[NOW, 1]]);
-});
-
 test('Ingest metrics: message of several sensors: iot_ingest_end_to_end_seconds is that of the newest sample', async () => {
   const pipeline = await start();
   await pipeline.measure('d', [

@@ -54,7 +54,6 @@ async function start(settings?: Record<string, string>, writes?: HeldWrites) {
 const asJson = (elements: Element[]) =>
   elements.map(([sensor, ts, value]) => ({ sensor_id: sensor, ts, value }));
 
-/** @returns the accepted samples, in order of time */
 const goodOf = (elements: Element[], sensor: string): Array<[ts: number, value: number]> =>
   elements
     .filter(([name, , value]) => name === sensor && value !== POISON)

@@ -30,7 +30,6 @@ async function start(settings?: Record<string, string>) {
   return pipeline;
 }
 
-/** @returns the newest first */
 const deadLetters = async () => (await pipeline.storedDeadLetters()).reverse();
 
 test('Messages of a device in one ms without a timestamp: received over MQTT: each value is stored at its own ms', async () => {

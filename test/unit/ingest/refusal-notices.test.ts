@@ -9,7 +9,6 @@ const EVERY_MS = 100;
 
 const FIRST: Refusal = { index: 1, code: 'not_numeric', path: '[1].value', rule: 'must be a number' };
 
-/** Refusal notices, and the log lines that they write. */
 function noticesWithLog() {
   const lines: { msg: string; refused: number; topic: string }[] = [];
   const log = new Writable({

@@ -4,7 +4,6 @@ import { type MemoryPipeline, startMemoryPipeline } from '../../support/system/m
 import { until } from '../../support/until.ts';
 
 const NOW = Date.UTC(2026, 4, 5, 12);
-/** Byte budget of unsettled messages. */
 const BUDGET_BYTES = 64 * 1024 * 1024;
 
 const clock = { now: NOW };

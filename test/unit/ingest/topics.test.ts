@@ -7,7 +7,6 @@ const fail = () => {
   throw new Error('a defect');
 };
 
-/** Starts a pipeline with a further feature. */
 async function startWith(topics: Feature['topics']) {
   FEATURES.push({ name: 'further', topics, create: async () => ({ routes: [] }) });
   try {

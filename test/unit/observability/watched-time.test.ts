@@ -221,11 +221,9 @@ function beatsOf(history: History) {
   return beats;
 }
 
-/** @returns times at which the process watched */
 const watchedOf = (history: History): UnwatchedSpan[] =>
   unionOf(stepsOf(history).filter(({ state }) => state === 'watches'));
 
-/** @returns union of the spans, in order */
 function unionOf(spans: UnwatchedSpan[]): UnwatchedSpan[] {
   const union: UnwatchedSpan[] = [];
   for (const { from, to } of spans.toSorted((a, b) => a.from - b.from)) {

@@ -8,7 +8,6 @@ import { useDirectory } from '../../support/directory.ts';
 
 const directory = useDirectory('csv');
 
-/** @returns path of the file */
 function file(text: string): string {
   const path = join(directory, 'data.csv');
   writeFileSync(path, text);

@@ -4,7 +4,6 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
 
-/** What the tests read of a result of Jest. */
 interface Result {
   numPassedTests: number;
   testResults: { name: string; assertionResults: { fullName: string; status: string }[] }[];

@@ -1,7 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 
-/** Not a color. */
 const NUMBERS = ['--text-scale'];
 
 const textOf = (pattern: string) =>

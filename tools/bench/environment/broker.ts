@@ -26,7 +26,6 @@ export async function startBroker(dir: string) {
   return { url: `mqtt://127.0.0.1:${port}`, ...broker };
 }
 
-/** Listens on loopback, and drops no message. */
 export const persistentOn = (port: number, dir: string): string[] => [
   // Without this line, Mosquitto changes from root to a user that cannot write here.
   ...(process.getuid?.() === 0 ? ['user root'] : []),

@@ -43,7 +43,6 @@ export async function openEnvironment(options: EnvironmentOptions): Promise<Envi
 
 type Closable = { close: () => Promise<void> };
 
-/** A database, one publisher, and the variants. Each variant starts when it is first needed. */
 export class Environment {
   readonly dir: string;
   readonly database: Database;

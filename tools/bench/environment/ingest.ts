@@ -39,7 +39,6 @@ export async function startFront(options: ProcessOptions) {
   return { url, pid, close: stop };
 }
 
-/** The child process is ready. */
 async function startApi(
   script: string,
   nodeFlags: string[],

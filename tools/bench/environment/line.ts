@@ -20,7 +20,6 @@ const LOOK_MS = 200;
 interface LineParts {
   name: string;
   broker: { url: string; pid: number; stop: () => Promise<void> };
-  /** reads from the broker */
   ingest: {
     pid: number;
     url?: string;
@@ -32,7 +31,6 @@ interface LineParts {
 
 type Counts = { published: number; committed: number };
 
-/** A broker and the process that reads from it. It counts the samples that it committed. */
 export class Line {
   readonly #parts: LineParts;
   #shape: Shape | null = null;
@@ -169,5 +167,4 @@ export class Line {
   }
 }
 
-/** What a rate is measured of. */
 export type Variant = Pick<Line, 'name' | 'pids' | 'committed' | 'begin' | 'end'>;

@@ -13,11 +13,9 @@ export async function pace({
   flush = () => {},
   signal,
 }: {
-  /** calls per second */
   rate: number;
   /** Infinity: until `signal` aborts */
   forMs: number;
-  /** `intended`: when the call was due, in ms of `performance.now()` */
   send: (intended: number) => void;
   /** called after all calls that were due together */
   flush?: () => void;
@@ -35,5 +33,4 @@ export async function pace({
   return sent;
 }
 
-/** The latencies of at least one call, so that no figure is null. */
 export type Latencies = { [K in keyof Latency]: number };

@@ -28,7 +28,6 @@ export function createDevices({
   clocks: Float64Array;
   first: number;
   count: number;
-  /** samples of a sensor in a message */
   samples: number;
 }) {
   let next = first;
@@ -95,7 +94,6 @@ export const lineOf = (sensor: string, time: number, value: number): string =>
 /** At the peers, sensors of all devices share one tag. */
 export const tagOf = (device: string, sensor: string) => `${device}/${sensor}`;
 
-/** The device number and the times are replaced in each copy. */
 export interface Template {
   payload: Buffer;
   /** positions of the device number, one for each line */

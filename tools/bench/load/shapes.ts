@@ -3,11 +3,8 @@ const DEVICES = 1000;
 const SENSORS = 10_000;
 
 export interface Shape {
-  /** `SENSORSxSAMPLES` */
   name: string;
-  /** sensors of a device; every message has values of all of them */
   sensors: number;
-  /** samples of each sensor in a message */
   samples: number;
   devices: number;
   /** default: SenML; `lines`: InfluxDB's line protocol */

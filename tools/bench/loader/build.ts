@@ -15,7 +15,6 @@ import {
   samplesPerHour,
 } from './data-set.ts';
 
-/** Samples of a sensor in a message. */
 const BATCH = 60;
 
 /** Device hours at once: enough to keep the database busy, and far below the limits of the driver. */
@@ -42,7 +41,6 @@ export async function build({
   set: DataSet;
   into: 'history' | 'batches' | 'rows';
   onProgress?: (samples: number) => void;
-  /** ends the work before the next hour */
   signal?: AbortSignal;
 }): Promise<{ samples: number }> {
   const options = { ...config, observe: () => {}, onStaleIndex: () => {} };
@@ -91,7 +89,6 @@ export const samplesIn = (
   { from, to, intervalMs }: DataSet,
 ): number => devices * sensors * ((to - from) / HOUR_MS) * samplesPerHour(intervalMs);
 
-/** Settles when the samples are committed. @param hour epoch ms */
 type HourWriter = (
   device: LoadedDevice,
   hour: number,

@@ -37,7 +37,6 @@ export function siteOf(number: number, tree: readonly number[]): string {
   return [SITE, ...names].slice(names.length === 0 ? 0 : 1).join('/');
 }
 
-/** `bytes`: 16 bytes of an id */
 export interface LoadedDevice {
   name: string;
   id: string;
@@ -99,7 +98,6 @@ const DAILY = 3;
 const DRIFT = { memoryMs: 600_000, deviation: 0.08 };
 const NOISE = 0.02;
 
-/** Decimals of a `decimals` signal. */
 const DIGITS = 2;
 
 /**
@@ -113,7 +111,6 @@ export const SIGNALS = ['decimals', 'full'] as const;
 export interface Recipe {
   seed: number;
   signal: SignalKind;
-  /** time between two samples, an hour at most */
   intervalMs: number;
   /** maximum deviation from the regular time, in ms */
   jitterMs: number;

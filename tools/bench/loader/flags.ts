@@ -54,7 +54,6 @@ export function readFlags(argv: string[], now: number) {
   return { set, fleet: { seed, devices, sensors, tree }, force: Boolean(force) };
 }
 
-/** @throws `usage` */
 function readTree(text: string): number[] {
   const counts = text.split('x').map(Number);
   const isValid = counts.every((count) => Number.isInteger(count) && count >= 1);

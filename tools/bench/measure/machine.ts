@@ -68,7 +68,6 @@ export function parseMachineTime(stat: string): MachineTime {
   return { all: used + unused + Number(steal), idle: unused, stolen: Number(steal) };
 }
 
-/** @param ours CPU seconds of the bench's own processes */
 export function machineShares(
   before: MachineTime,
   after: MachineTime,

@@ -12,7 +12,6 @@ const LOOK_MS = 250;
 const STUCK_MS = 60_000;
 
 export interface Rate {
-  /** committed samples/s */
   rate: number;
   /** CPU µs per sample by process name; `database` is one of the names */
   cpu: Record<string, number>;
@@ -71,7 +70,6 @@ async function untilRegistered(variant: Variant, wanted: number, stuckMs: number
   }
 }
 
-/** For a part that runs at a share of it. @returns the highest rate, samples/s */
 export async function measurePeak(
   variant: Variant,
   shape: Shape,

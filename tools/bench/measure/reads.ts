@@ -36,7 +36,6 @@ export function createHttpReader(url: string) {
   };
 }
 
-/** `items`: in one answer, such as samples */
 export type Read = Latencies & { items: number };
 
 /** @param read returns the number of items @param forMs at least one read is made */

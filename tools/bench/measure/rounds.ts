@@ -43,7 +43,6 @@ export async function alternate<R extends { steal: number; others: number }, Nam
   return done;
 }
 
-/** `steal`, `others`: the maximum over the variants */
 export type Round<Name extends string, R> = {
   results: Record<Name, R>;
   steal: number;

@@ -17,7 +17,6 @@ const TABLES = {
   rows: 'measurement_row',
 };
 
-/** bytes a sample */
 type Result = { signal: SignalKind; samples: Record<Way, number> } & Record<keyof typeof TABLES, number>;
 
 const LABELS = { decimals: 'two decimals', full: 'full doubles' };

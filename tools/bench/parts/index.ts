@@ -9,7 +9,6 @@ import { throughput } from './throughput.ts';
 
 /** The result goes unchanged into the raw file and can be shown as tables at any time. */
 export interface Part<R> {
-  /** name for --only */
   name: string;
   title: string;
   /** true: the part runs only if --only names it, and it warms the database itself */

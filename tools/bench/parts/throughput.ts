@@ -16,7 +16,6 @@ interface Result {
   rounds: Round<Name, Rate>[];
 }
 
-/** Measures the whole pipeline at each load side by side: packed, and as one row per sample. */
 export const throughput: Part<Result[]> = {
   name: 'throughput',
   title:

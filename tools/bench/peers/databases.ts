@@ -10,7 +10,6 @@ import { answers, startProgram } from '../process/program.ts';
 import { type Class, QUESTDB_TABLE, questdbConf } from './settings.ts';
 import type { Programs } from './tools.ts';
 
-/** `from`, `to`: epoch ms */
 type Month = { sensor: string; from: number; to: number; bins: number };
 
 export type PeerDatabase = Awaited<ReturnType<typeof openQuestDb>>;
@@ -58,14 +57,12 @@ export async function openQuestDb(dir: string, programs: Programs, durability: C
     write: (lines: string) => request(`${url}/write?precision=ms`, { method: 'POST', body: lines }),
     clear: () => query(`TRUNCATE TABLE ${LINE_TABLE}`),
 
-    /** @returns bytes on disk, once `samples` samples are merged completely */
     async bytes(samples: number): Promise<number> {
       const deadline = Date.now() + APPLIED_WITHIN_MS;
       while ((await stored()) < samples && Date.now() < deadline) await sleep(200);
       return settledBytes(join(dir, 'db'));
     },
 
-    /** Reads the newest sample of each sensor. @returns their number */
     async latest(sensors: string[]): Promise<number> {
       const list = sensors.map((sensor) => `'${sensor}'`).join(',');
       const rows = await query(
@@ -74,7 +71,6 @@ export async function openQuestDb(dir: string, programs: Programs, durability: C
       return rows.length;
     },
 
-    /** Reads mean, minimum and maximum by bins of whole seconds. @returns number of bins */
     async series(month: Month): Promise<number> {
       const [from, to] = [month.from, month.to].map((time) => new Date(time).toISOString());
       const seconds = Math.round((month.to - month.from) / 1000 / month.bins);

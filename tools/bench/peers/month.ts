@@ -24,7 +24,6 @@ const LATEST = 100;
 /** Both pipelines get the same samples. */
 const RECIPE = { seed: 1, signal: 'decimals' as const, jitterMs: 20 };
 
-/** The month has four sensors. @param now epoch ms */
 export function monthOf(intervalMs: number, now: number) {
   const to = bucketOf(now) - PACK_DELAY_MS;
   const [device] = fleetOf({ seed: RECIPE.seed, devices: 1, sensors: SENSORS, groups: 1 });
@@ -35,7 +34,6 @@ export function monthOf(intervalMs: number, now: number) {
 
 type MonthSet = ReturnType<typeof monthOf>;
 
-/** Writes hour by hour. @returns number of samples */
 async function loadPeer(
   database: PeerDatabase,
   { device, sensors, set }: MonthSet,

@@ -10,7 +10,6 @@ import { type Class, DEFAULT_TUNING, type Tuning, telegrafToml, tuningOf } from 
 
 export type Name = 'millrace' | 'questdb';
 
-/** A pipeline in one durability class. */
 export interface Rival {
   name: Name;
   format: 'senml' | 'lines';
@@ -36,7 +35,6 @@ export async function openOurs(environment: Environment, wired: boolean) {
   return environment.pipeline(String(name), { wired, keyspace: OURS });
 }
 
-/** With its own Mosquitto, Telegraf and database. @param telegraf path of the program */
 export const behindTelegraf = (
   environment: Environment,
   { database, telegraf, durability }: { database: PeerDatabase; telegraf: string; durability: Class },

@@ -29,7 +29,6 @@ export const peerTables = (classes: ClassResult[]): Array<{ head: string[]; rows
 /** Many samples per message, and one. */
 const COMPARED = ['1x60', '4x10', '1x1'];
 
-/** Markdown: Millrace next to QuestDB, in one paragraph. */
 export function comparison(classes: ClassResult[]): string {
   const fast = classes.find(({ durability }) => durability === 'K') ?? classes[0];
   const month = classes.find((result) => result.month)?.month;

@@ -39,12 +39,9 @@ export function telegrafToml({
   tuning: { undelivered, batch },
   samples,
 }: {
-  /** `mqtt://host:port` */
   broker: string;
-  /** `http://host:port` */
   database: string;
   tuning: Tuning;
-  /** samples in a message, from which the size of the buffer follows */
   samples: number;
 }): string {
   const buffer = Math.max(BUFFER, 2 * undelivered * samples);

@@ -7,7 +7,6 @@ import { MillraceError } from '../../../common/errors.ts';
 
 const STOP_MS = 10_000;
 
-/** All output goes into a log file. */
 export async function startChild(
   script: string,
   {
@@ -65,7 +64,6 @@ export async function startChild(
   const ready = await Promise.race([started, dead]);
 
   return {
-    /** The value that `isReady` returned. */
     ready,
     pid: Number(child.pid),
 

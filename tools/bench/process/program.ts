@@ -29,7 +29,6 @@ export async function startProgram({
   title: string;
   command: string;
   args: string[];
-  /** gets all output */
   log: string;
   /** called often; `log`: the output so far */
   isReady: (log: string) => Promise<boolean> | boolean;

@@ -6,12 +6,10 @@ import { serve } from '../process/child.ts';
 import { Publisher } from './publisher.ts';
 import { openWire, type Wire } from './wire.ts';
 
-/** `url`: of the broker */
 type Load = { url: string; shape: Shape };
 
 // A process that publishes one load at a time, at the request of its parent.
 let publisher: Publisher | null = null;
-/** By broker URL. */
 const wires: Map<string, Wire> = new Map();
 const clocks = createClocks();
 let committed = 0;
@@ -68,7 +66,6 @@ serve({
     return wire.url;
   },
 
-  /** Publishes at a fixed rate, however long commits take. `rate`: samples/s */
   async pace({ rate, forMs, ...load }: Load & { rate: number; forMs: number }) {
     const current = await open(load);
     committed = 0;
@@ -85,13 +82,11 @@ serve({
 
   paced: () => pacing,
 
-  /** Ends a pace without a fixed end. */
   async unpace() {
     unpace.abort();
     await pacing;
     return counts();
   },
 
-  /** Since the pace began. */
   latencies: () => latencies.read(),
 });

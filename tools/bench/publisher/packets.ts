@@ -42,7 +42,6 @@ export function createPackets(shape: Shape) {
   let next = 0;
 
   return {
-    /** Bytes of the largest packet. */
     most: Math.max(...templates.map(({ packet }) => packet.length)),
 
     /** @param device number, and epoch ms of its first sample @param id packet id, 1 to 65,535 @returns position for the next packet */

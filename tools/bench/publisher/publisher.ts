@@ -30,7 +30,6 @@ interface PublisherOptions {
   onPaced: (device: number, intended: number) => void;
 }
 
-/** The packets, and the numbers of messages of all connections together. */
 type Load = { packets: ReturnType<typeof createPackets>; published: number; allowed: number };
 
 /**
@@ -42,7 +41,6 @@ export class Publisher {
   readonly #load: Load;
   #next = 0;
 
-  /** @throws {Error} the broker refuses a connection */
   static async open(options: PublisherOptions): Promise<Publisher> {
     const load = { packets: createPackets(options.shape), published: 0, allowed: 0 };
     const opening = Array.from({ length: CONNECTIONS }, async (_, index) => {
@@ -61,7 +59,6 @@ export class Publisher {
     return this.#load.published;
   }
 
-  /** @param messages in total */
   allow(messages: number) {
     this.#load.allowed = messages;
     const first = this.#turn();
@@ -82,7 +79,6 @@ export class Publisher {
     for (const sender of this.#senders) sender.close();
   }
 
-  /** All connections get an equal share. */
   #turn(): number {
     this.#next = (this.#next + 1) % this.#senders.length;
     return this.#next;
@@ -105,7 +101,6 @@ async function openConnection(url: string, clientId: string): Promise<Socket> {
 
 /** One connection with its devices. It publishes and counts acknowledgements, and does nothing else. */
 class Sender {
-  /** intended times */
   due: number[] = [];
   readonly #socket: Socket;
   readonly #devices: ReturnType<typeof createDevices>;

@@ -17,13 +17,11 @@ const NUMBER_AT = 2 + 'iot/v1/'.length + deviceName(0).length - NUMBER_DIGITS;
  */
 export async function openWire(brokerUrl: string, onCommitted: (intended: number) => void) {
   const { hostname, port } = new URL(brokerUrl);
-  /** Intended times by device, in the order of arrival. */
   const expected: Map<number, number[]> = new Map();
   const sockets: Set<Socket> = new Set();
 
   const server = createServer({ noDelay: true }, (client) => {
     const broker = connect({ host: hostname, port: Number(port), noDelay: true });
-    /** By packet id. */
     const underWay: Map<number, number> = new Map();
     for (const [socket, other] of [[client, broker] as const, [broker, client] as const]) {
       sockets.add(socket);
@@ -77,7 +75,6 @@ function numberIn(body: Buffer): number {
   return number;
 }
 
-/** @returns gets the chunks of one side */
 export function createCutter(onPacket: (type: number, body: Buffer) => void): (chunk: Buffer) => void {
   let rest: Buffer = Buffer.alloc(0);
   return (chunk) => {
@@ -93,7 +90,6 @@ export function createCutter(onPacket: (type: number, body: Buffer) => void): (c
   };
 }
 
-/** @returns null: the packet is incomplete */
 function headAt(bytes: Buffer, at: number): { begin: number; end: number } | null {
   let length = 0;
   let factor = 1;

@@ -22,7 +22,6 @@ export function figure(number: number): string {
   return number.toFixed(decimals);
 }
 
-/** @param part from 0 to 1 */
 export const percent = (part: number): string => `${(part * 100).toFixed(1)} %`;
 
 /** The maximum over the runs that the table shows, such as `0.2 %`, `0.4 %, 1 repeated`, `17.0 %, 2 repeated, not quieter`. */

@@ -34,7 +34,6 @@ export async function createRowTable({ cql, retention }: Config) {
   }
 }
 
-/** A store with one row per sample. Everything else is that of Millrace. */
 export const connectRowStore: typeof connectStore = (options) =>
   connectStore({ ...options, hooks: { ...options.hooks, wrapSession: withRowWrites } });
 

@@ -128,7 +128,7 @@ function AlarmFilters({ state, severity }: { state: string; severity: string | n
   const place = router.place.value;
   return (
     <nav class="alarm-filters" aria-label="Filter">
-      <span class="alarm-choice">
+      <span class="choice">
         {Object.entries(STATES).map(([value, label]) => (
           <a
             key={value}
@@ -139,7 +139,7 @@ function AlarmFilters({ state, severity }: { state: string; severity: string | n
           </a>
         ))}
       </span>
-      <span class="alarm-choice">
+      <span class="choice">
         {Object.entries(SEVERITIES).map(([value, label]) => (
           <a
             key={value}

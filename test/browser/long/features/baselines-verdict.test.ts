@@ -41,7 +41,6 @@ const isIconMarked = async () =>
 
 const untilLevel = (level: string) => dashboard.page.locator(`.connection[data-level="${level}"]`).waitFor();
 
-/** The header, the title and the icon show no verdict. */
 async function expectCalm() {
   // Before the connection is live, a page cannot know of a problem.
   await connection().getByText('Live').waitFor();
@@ -51,7 +50,6 @@ async function expectCalm() {
   await until(async () => !(await isIconMarked()), { what: 'a calm icon' });
 }
 
-/** The header, the title and the icon show a critical verdict. */
 async function expectAlarm(headline: RegExp) {
   await header().getByText(headline).waitFor();
   await until(async () => (await dashboard.page.title()).startsWith('(!) '), { what: 'a title with a sign' });

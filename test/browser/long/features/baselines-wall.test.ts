@@ -47,7 +47,6 @@ async function visit(path: string = '/') {
   });
 }
 
-/** Moves the wall cursor from device to device until the card matches. */
 async function walkTo(text: RegExp) {
   await wall().focus();
   await dashboard.page.keyboard.press('Home');

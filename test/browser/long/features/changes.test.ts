@@ -8,7 +8,6 @@ const DEVICES = Array.from({ length: 25 }, (_, index) => `collar-${String(index 
 const dashboard = useDashboard({
   async fill({ client, announce, publish }) {
     const now = Date.now();
-    /** @param lately value of the last half hour */
     const measure = (device: string, lately: number) =>
       publish(
         device,

@@ -10,7 +10,6 @@ const legend = () => dashboard.page.getByLabel('Compared sensors');
 const charts = () => dashboard.page.locator('.compare-chart');
 const parameter = (name: string) => new URL(dashboard.page.url()).searchParams.get(name);
 
-/** Selects two sensors in the list of the fleet, and opens their comparison. */
 async function compareTwo() {
   await publishNewSamples(dashboard);
   await dashboard.visit('/?name=ear');

@@ -50,14 +50,12 @@ async function connects(username: string, password: string): Promise<number> {
   }
 }
 
-/** Opens the dialog, and types without a click into its first field. */
 async function askFor(account: string) {
   await dashboard.page.getByRole('button', { name: 'Issue a credential' }).click();
   await dashboard.untilFocused(dialog('Issue a credential').getByLabel(/^Account:/));
   await dashboard.page.keyboard.type(account);
 }
 
-/** @returns the secret */
 async function issue(account: string, devices: string = ''): Promise<string> {
   await askFor(account);
   await dashboard.page.getByLabel('Further devices').fill(devices);

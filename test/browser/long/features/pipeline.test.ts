@@ -16,7 +16,6 @@ const figure = async (name: string, label: string) =>
     ).replaceAll(',', ''),
   );
 
-/** Publishes batches over MQTT until the test stops it. */
 function keepPublishing() {
   let isRunning = true;
   const publishing = (async () => {

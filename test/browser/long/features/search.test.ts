@@ -8,7 +8,6 @@ const dashboard = useDashboard({ fill: publishSmallFleet });
 const options = () => dashboard.page.getByRole('option');
 const field = () => dashboard.page.getByRole('combobox', { name: 'Site, device, sensor or page' });
 
-/** Opens the search, and waits until its field has the focus. */
 async function openByKey(key: string) {
   await dashboard.page.keyboard.press(key);
   await dashboard.untilFocused(field());

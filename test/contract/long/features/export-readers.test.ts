@@ -48,7 +48,6 @@ const DEVICES: Array<{
 /** The rows that were stored. */
 const stored: Row[] = [];
 
-/** @returns its 8 bytes in hex */
 function bitsOf(value: number): string {
   const bytes = Buffer.alloc(8);
   bytes.writeDoubleBE(value);
@@ -87,13 +86,11 @@ beforeAll(async () => {
 
 const sorted = (rows: Row[]) => rows.map((row) => JSON.stringify(row)).sort();
 
-/** @returns what each program has read */
 async function read(path: string, reader: string = READER): Promise<Record<string, Json>> {
   const { stdout } = await run(program('python'), [reader, path], { maxBuffer: 2 ** 26 });
   return JSON.parse(stdout);
 }
 
-/** @returns the path of the file */
 async function download(address: string, extension: string): Promise<string> {
   const response = await world.system.fetch(address);
   expect(response.status).toBe(200);

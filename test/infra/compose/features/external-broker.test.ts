@@ -47,7 +47,6 @@ async function connect(options: IClientOptions) {
   return client;
 }
 
-/** @param name of the file */
 const secret = (name: string) => readFileSync(join(directory, 'secrets', name), 'utf8').trim();
 const asDevice = () => ({ username: 'devices', password: secret('mqtt_device_password') });
 const asApi = () => ({ username: 'millrace', password: secret('mqtt_password') });
@@ -58,7 +57,6 @@ async function listenTo(topic: string) {
   return client;
 }
 
-/** @param prefix of the topic @returns the next message, `topic payload` */
 const nextMessage = (client: MqttClient, prefix: string = ''): Promise<string> =>
   new Promise((resolve) => {
     client.on('message', function onMessage(topic, payload) {

@@ -34,7 +34,6 @@ const measurements = (device: string) => `iot/v1/${device}/measurements`;
 
 const asInstallation = () => credentials.connect(INSTALLATION.username, INSTALLATION.password);
 
-/** @returns the device is registered */
 const isKnown = async (device: string): Promise<boolean> =>
   (await system.fetch(`/devices/${encodeURIComponent(device)}`)).status === 200;
 
@@ -136,7 +135,6 @@ test('MQTT sign-in: last will on a topic of another device: refused', async () =
 });
 
 describe('MQTT filters', () => {
-  /** @returns the number of granted filters */
   const granted = (client: MqttClient, filters: string[]): Promise<number> =>
     new Promise((resolve) => {
       client.subscribe(filters, { qos: 0 }, (_error, _granted, packet) =>

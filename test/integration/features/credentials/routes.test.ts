@@ -28,7 +28,6 @@ async function issue(account: string, devices?: string[]) {
   return JSON.parse(text);
 }
 
-/** @returns the code of the CONNACK */
 async function connects(username: string, password: string): Promise<number> {
   try {
     const client = await mqtt.connectAsync(system.mqttUrl, { username, password, reconnectPeriod: 0 });

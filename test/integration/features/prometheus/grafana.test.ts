@@ -30,7 +30,6 @@ type Target = {
   columns: Array<{ selector: string; type: string }>;
 };
 
-/** Every request of a dashboard. */
 const TARGETS: Array<[title: string, target: Target]> = readdirSync(DASHBOARDS).flatMap((file) => {
   const { panels, templating } = JSON.parse(readFileSync(`${DASHBOARDS}/${file}`, 'utf8'));
   return [
@@ -54,7 +53,6 @@ const interpolated = (text: string, variables: Record<string, string>) =>
     return String(variables[name]);
   });
 
-/** @returns the objects that the panel shows */
 async function ask(
   { url, url_options, root_selector }: Target,
   variables: Record<string, string>,

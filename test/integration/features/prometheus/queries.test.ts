@@ -18,7 +18,6 @@ const PATH = '/prometheus/api/v1';
 
 const world = useHistorySystem(BEGIN);
 
-/** The samples of each device's sensor `s`. */
 const stored: Record<string, Sample[]> = {};
 
 const DEVICES: Record<string, { site: string; type: string; unit: string; hours: number[] }> = {

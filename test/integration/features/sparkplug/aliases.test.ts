@@ -19,7 +19,6 @@ beforeAll(async () => {
 });
 afterAll(() => client?.endAsync(true));
 
-/** @returns rebirth commands that the node received */
 async function listen(node: string): Promise<{ commands: number }> {
   const state = { commands: 0 };
   client.on('message', (topic) => {
@@ -57,7 +56,6 @@ async function values(api: { httpUrl: string }, device: string, sensor: string):
   return ((await get(api, path))?.items ?? []).map((item: { value: unknown }) => item.value);
 }
 
-/** @returns codes of its dead letters */
 async function deadLetters(api: { httpUrl: string }, device: string): Promise<Array<Record<string, number>>> {
   const { items } = await get(api, `/dead-letters?device=${encodeURIComponent(device)}`);
   return items.map((item: { codes: object }) => item.codes);

@@ -13,7 +13,6 @@ const client = useDevice(system);
 
 const read = (device: string) => system.get(`/devices/${encodeURIComponent(device)}`);
 
-/** @returns its values, the oldest first */
 async function values(device: string, sensor: string): Promise<number[]> {
   const path = `/devices/${encodeURIComponent(device)}/sensors/${sensor}/measurements?order=asc`;
   return (await system.all(path)).map(({ value }) => value);

@@ -15,7 +15,6 @@ async function alarms(...args: string[]) {
   return { code, output };
 }
 
-/** @returns path of a file with this text */
 function fileWith(text: string): string {
   const path = join(directory, 'alarms.yaml');
   writeFileSync(path, text);

@@ -33,7 +33,6 @@ async function post(device: string, samples: Array<[ts: number, value: number]>)
   for (const [ts, value] of samples) sent.add(`${device} ${ts} ${value}`);
 }
 
-/** @returns the lines of one answer */
 async function ask(since: string, limit: number): Promise<Json[]> {
   const response = await system.fetch(`/changes?since=${encodeURIComponent(since)}&limit=${limit}`);
   expect(response.status).toBe(200);

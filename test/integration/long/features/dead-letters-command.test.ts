@@ -119,38 +119,3 @@ test('npm run dead-letters: replay of one dead letter: refused before the birth 
   const { items } = await system.get(`/devices/one/sensors/s/measurements?from=${NOW - HOUR}`);
   expect(items).toEqual([{ ts: new Date(NOW).toISOString(), value: 5 }]);
 });
-
-test('npm run dead-letters: replay of a range: in order of arrival, so that the birth is first; failed replays are reported', async () => {
-  const received = NOW - 10 * HOUR;
-  const birth = { session: received, sensors: [{ sensor_id: 's' }] };
-  await writeDeadLetter('range', birth, [{ index: -1, code: 'rejected' }], received, 'birth');
-  for (let i = 0; i < 300; i++) {
-    const sample = [{ sensor_id: 's', ts: received + i, value: i }];
-    await writeDeadLetter('range', sample, [{ index: 0, code: 'unknown_device' }], received + 1 + i * 20_000);
-  }
-  const stays = [{ sensor_id: 's', ts: received, value: 'x' }];
-  await writeDeadLetter('range', stays, [{ index: 0, code: 'not_numeric' }], received + 2);
-  await store.deadLetters.write({
-    receivedAt: received + 3,
-    device: 'range',
-    topic: 'iot/v1/range/measurements',
-    codes: { malformed: 3 },
-    content: null,
-  });
-  const { code, lines } = await run('replay', '--from', `${received}`, '--to', `${received + 2 * HOUR}`);
-  expect(code).toBe(76);
-  expect(
-    lines
-      .map((line) => line.split('  ')[2])
-      .filter((reason) => reason !== undefined)
-      .sort(),
-  ).toEqual([
-    'The dead letter cannot be replayed. It only counts what was refused; no payload was kept.',
-    'refused again: 1 not_numeric',
-  ]);
-  expect(lines).toContain(
-    '303 dead letters: 301 stored, refused again: 1 not_numeric, 1 dead letter that could not be replayed',
-  );
-  const { items } = await system.get(`/devices/range/sensors/s/measurements?from=${received}&limit=1000`);
-  expect(items).toHaveLength(300);
-});

@@ -56,13 +56,11 @@ describe('npm run import', () => {
     return { code, output };
   }
 
-  /** @returns all rows of an export */
   async function exported(): Promise<Array<Record<string, unknown>>> {
     const file = await (await target.fetch('/export')).arrayBuffer();
     return parquetReadObjects({ file });
   }
 
-  /** @returns the rows of history, as stored */
   async function historyRows(): Promise<string[]> {
     const { rows } = await target.execute('SELECT device_id, sensor_id, day, hour, digest FROM history', [], {
       fetchSize: 5000,

@@ -44,7 +44,6 @@ afterAll(async () => {
 /** @param ts epoch ms */
 const textOf = (ts: number) => new Date(ts).toISOString().slice(0, 10);
 
-/** @returns null: there is no such file */
 function readJson(path: string): Json {
   try {
     return JSON.parse(readFileSync(path, 'utf8'));
@@ -69,17 +68,13 @@ async function newDay(): Promise<number> {
   return day;
 }
 
-/** @param day epoch ms */
 const closeDay = (day: number) => closeHour(day + DAY_MS - HOUR_MS);
 
-/** @param day epoch ms @returns manifests of all groups */
 const manifestsOf = (day: number, directory: string = first): Json[] =>
   ALL.map((group) => readJson(join(directory, `manifest/day=${textOf(day)}/${group}.json`)));
 
-/** @param day epoch ms @returns names of its files */
 const filesOf = (day: number): string[] => readdirSync(join(first, `data/day=${textOf(day)}`)).sort();
 
-/** @param day epoch ms @returns rows of the files that its manifests list */
 async function rowsOf(
   day: number,
   directory: string = first,
@@ -97,7 +92,6 @@ async function rowsOf(
 const sorted = (rows: Array<{ device: string; ts: number; value: number }>) =>
   rows.map((row) => JSON.stringify(row)).sort();
 
-/** @param devices what was sent */
 const expected = (devices: Record<string, Array<{ ts: number; value: number }>>) =>
   sorted(
     Object.entries(devices).flatMap(([device, samples]) => samples.map((sample) => ({ device, ...sample }))),

@@ -26,10 +26,8 @@ const BASE = Date.now() - 3_600_000;
 /** Short periods, so that no reader waits for a second. */
 const PERIODS = { coalesce: 5, stats: 20, heartbeat: 50, rest: 60_000 };
 
-/** The tests read the keyspace of this system. */
 const system = useTestSystem();
 const store = useStore(system);
-/** Publishes to the system. The streams of this file do not get its live changes. */
 const device = useDevice(system);
 
 let live: ReturnType<typeof createLocalTransport>;
@@ -118,7 +116,6 @@ const publishAll = (value: number) =>
 
 const values = (reader: EventStream) => reader.items('delta').map(({ value }) => value);
 
-/** @returns the last event id, as an EventSource keeps it */
 const lastId = (reader: EventStream): string =>
   String(reader.events.findLast(({ id }) => id !== undefined)?.id);
 

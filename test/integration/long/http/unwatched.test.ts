@@ -20,7 +20,6 @@ const PATH = '/api/v1/pipeline/unwatched';
 
 const afterwards = useCleanUps();
 
-/** @returns the answer */
 async function read(url: string, query: string = ''): Promise<Json> {
   const { status, text } = await send(url, PATH + query);
   if (status !== 200) throw new Error(`${status} ${text}`);

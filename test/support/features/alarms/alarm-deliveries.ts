@@ -20,7 +20,6 @@ export const deliveryOf = (id: string, begunAt: number): Delivery => ({
   error: null,
 });
 
-/** Tests the store of deliveries of alarms. */
 export function describeAlarmDeliveries(subject: () => Pick<ContractSubject, 'store' | 'database'>) {
   const deliveries = () => createAlarmDeliveryStore(subject().store.session);
   const stored = async (hour: number) =>

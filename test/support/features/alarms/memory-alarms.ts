@@ -22,7 +22,6 @@ const PERIODS = { rules: 20, absence: 20, recovery: 50, deliveries: 50, spacing:
 /** Heartbeat of the processes that write watched time, in ms. A gap of more than 25 s counts. */
 const HEARTBEAT_MS = 10_000;
 
-/** Starts a pipeline with alarms, and a database in memory. */
 export async function startMemoryAlarms({
   clock,
   settings = {},
@@ -40,7 +39,6 @@ export async function startMemoryAlarms({
   const messages: AlarmMessage[] = [];
   /** Whether the processes receive what devices send. */
   const world = { watches: true };
-  /** Starts another process on the same database, such as a successor. */
   const start = async (clientId: string) => {
     const own = { ...config, mqtt: { ...config.mqtt, clientId } };
     const context = createContext({
@@ -93,7 +91,6 @@ export async function startMemoryAlarms({
       since: number,
     ) => alarms.rules.add({ name, scope, severity, condition }, since),
 
-    /** Waits until everything that is committed is evaluated. */
     evaluated: () => until(() => alarms.waiting === 0),
 
     /** Waits until the lease holder has checked every group twice: the first check may have been under way. */
@@ -110,7 +107,6 @@ export async function startMemoryAlarms({
       await until(() => alarms.waiting === 0);
     },
 
-    /** @returns episodes that were not withdrawn, in order */
     async episodes(
       device: string,
       sensor: string,

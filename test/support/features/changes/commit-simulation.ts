@@ -221,7 +221,6 @@ export class CommitSimulation {
     }
   }
 
-  /** Runs for a time. */
   async run(ms: number) {
     const end = this.#time + ms;
     for (;;) {

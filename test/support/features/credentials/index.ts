@@ -9,7 +9,6 @@ import type { TestSystem } from '../../system/index.ts';
 /** MQTT 3.1.1, table 3.1 */
 export const NOT_AUTHORIZED = 5;
 
-/** @returns of a new database in memory */
 export const createMemoryCredentials = async (
   options?: Parameters<typeof createMemoryStore>[0],
 ): Promise<CredentialStore> => createCredentialStore((await createMemoryStore(options)).store);
@@ -49,7 +48,6 @@ async function openCredentials(system: TestSystem) {
     credentialService,
     connect,
 
-    /** @returns its secret */
     issue: async (account: string, devices?: string[]): Promise<string> =>
       (await credentialService.issue({ account, devices })).secret,
 

@@ -13,7 +13,6 @@ export const NOT_AUTHORIZED = 135;
 
 export const INSTALLATION = 'operator';
 
-/** Starts Mosquitto with the files that `npm run credentials -- mosquitto` writes. */
 export function useMosquittoAccounts(
   system: TestSystem,
   {
@@ -65,11 +64,9 @@ export function useMosquittoAccounts(
   return {
     credentials,
     secrets,
-    /** runs the command again */
     write,
     files: () => state.files,
     broker: () => state.broker,
-    /** result of the first run of the command */
     written: () => state.written,
 
     async connect(username: string, password: string | undefined = secrets[username]) {
@@ -82,7 +79,6 @@ export function useMosquittoAccounts(
   };
 }
 
-/** @returns whether the broker accepts the message */
 export const isAccepted = (client: MqttClient, topic: string) =>
   client.publishAsync(topic, '[]', { qos: 1 }).then(
     () => true,

@@ -18,7 +18,6 @@ const credentialOf = (other?: Partial<NewCredential>): NewCredential => ({
   ...other,
 });
 
-/** Tests every store of credentials. */
 export function describeCredentials(storeOf: () => CredentialStore) {
   const find = ({ deviceId }: { deviceId: string }) => storeOf().find(uuidBytes(deviceId));
 
@@ -28,7 +27,6 @@ export function describeCredentials(storeOf: () => CredentialStore) {
     return credential;
   }
 
-  /** @returns ids of all pages */
   async function listed(limit: number): Promise<string[]> {
     const ids = [];
     let after: CredentialPlace | null = null;

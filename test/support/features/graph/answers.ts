@@ -11,7 +11,6 @@ export interface Tables {
   tree: AssetTree;
   /** with the id of their device */
   sensors: Array<{ device: string; id: string; name: string }>;
-  /** `opened`: epoch ms */
   alarms: Array<{ device: string; sensor: string; opened: number }>;
 }
 

@@ -8,7 +8,6 @@ import { createTestTree, EDITOR, member } from '../assets/tree.ts';
 /** Edits lie on the days before now, so that a query of a week sees some of them. */
 const PAST_MS = 10 * DAY_MS;
 
-/** Makes random edits of a tree. It reads the log with the code of the feature assets, and knows nothing of the graph. */
 export function createPlant({
   store,
   devices,
@@ -73,5 +72,3 @@ export function createPlant({
     },
   };
 }
-
-export type Plant = ReturnType<typeof createPlant>;

@@ -12,7 +12,6 @@ const newId = () => uuidBytes(randomUUID());
 /** A group that no other test uses. */
 const newGroup = () => 1000 + Math.floor(Math.random() * 1e9);
 
-/** Tests what streaming out reads and writes. */
 export function describeStreaming(subject: () => Store) {
   let store: Store;
   let streaming: StreamStore;

@@ -4,7 +4,6 @@ import type { Point } from '../../payloads/line-reference.ts';
 /** A point whose fields are those with numbers, and the number of its texts. */
 type NumericPoint = Omit<Point, 'fields'> & { fields: [string, number][]; texts: number };
 
-/** Reads line protocol with the parser of Millrace. */
 export function readLines(text: string) {
   const parser = new LineParser(text, {
     seriesOf: (measurement, tags) => ({ measurement, tags: [...tags] }),

@@ -12,7 +12,6 @@ const newId = () => uuidBytes(randomUUID());
 /** A group that no other test uses. */
 const newGroup = () => 1000 + Math.floor(Math.random() * 1e9);
 
-/** Tests the reading of blocks. */
 export function describeBlocks(subject: () => Store) {
   let store: Store;
   let blockStore: BlockStore;

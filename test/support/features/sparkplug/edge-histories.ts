@@ -8,9 +8,6 @@ import { type Packet, type Sent, SimulatedNode, sentName } from './edge-history.
 /** Unacknowledged messages that a broker or a node sends again. */
 const IN_FLIGHT = 3;
 
-const _MAX_DEAD_LETTERS = 500;
-const _DAY_MS = 86_400_000;
-
 /** A node with the state of its connection to Millrace. `late`: a last will that the broker has not published yet. */
 class Way {
   declare node: SimulatedNode;
@@ -20,13 +17,10 @@ class Way {
   /** The last messages of QoS 1, which may come again. */
   last: Packet[] = [];
   late: Packet | null = null;
-  /** Values that Millrace has acknowledged. */
   acknowledged: Sent[] = [];
-  /** Refused elements. */
   refused = 0;
   /** Whether a rebirth command is under way. */
   isAsked = false;
-  /** Rebirth commands so far. */
   asked = 0;
 
   constructor(node: SimulatedNode) {

@@ -99,12 +99,10 @@ export class SimulatedNode {
     return this.#packet(which === 0 ? 'NBIRTH' : 'DBIRTH', [...more, ...metrics], { values });
   }
 
-  /** @returns births of the node and its device */
   #births(): Packet[] {
     return [this.#birth(0, [bdSeq(this.#connection % NUMBERS)]), this.#birth(1, [])];
   }
 
-  /** @returns the last will of this connection */
   #will(): Packet {
     return this.#packet('NDEATH', [bdSeq(this.#connection % NUMBERS)], { qos: 1 });
   }
@@ -162,5 +160,4 @@ export class SimulatedNode {
   }
 }
 
-/** @returns the name that it was sent under */
 export const sentName = (value: number): string | undefined => NAMES[value % 8];

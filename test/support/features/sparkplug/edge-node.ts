@@ -25,9 +25,7 @@ export async function connectEdgeNode(
   await client.subscribeAsync(`spBv1.0/plant/NCMD/${id}`, { qos: 1 });
 
   return {
-    /** Name of the node in Millrace. */
     name: `plant/${id}`,
-    /** Name of its device in Millrace. */
     device: `plant/${id}/press`,
 
     /**

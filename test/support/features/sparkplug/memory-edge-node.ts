@@ -27,7 +27,6 @@ export const valuesOf = ({ sensors }: Pick<MessageBatch, 'sensors'>): [sensor: s
  * @param clock epoch ms
  */
 export async function createMemoryEdgeNode(clock: () => number) {
-  /** tables of the waiting writes */
   const waiting: string[] = [];
   let gate: { table: string; opened: Promise<void> } | null = null;
   const memory = await createMemoryStore({
@@ -48,7 +47,6 @@ export async function createMemoryEdgeNode(clock: () => number) {
   const births = new Births({ registry, store: store.write.registry, retry, clock, clocks });
   const decoder = new MessageDecoder({ historyMs: 1e11, maxClockSkewMs: 300_000, relativeTimes: true });
   let requests = 0;
-  /** topics of the rebirth commands to the node */
   const commands: string[] = [];
 
   const start = () =>
@@ -92,7 +90,6 @@ export async function createMemoryEdgeNode(clock: () => number) {
       return open;
     },
 
-    /** the number of rebirth requests */
     requests: () => requests,
 
     /** Registers a device as its first message does, without a birth. */

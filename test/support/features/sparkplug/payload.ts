@@ -5,11 +5,9 @@ const { Writer } = protobuf;
 /** Indexes of data types (Sparkplug 3.0, section 6.4.16). */
 export const TYPES = { int32: 3, uint64: 8, double: 10, boolean: 11, string: 12 } as const;
 
-/** A metric. Without `type`, the field of the value is that of a double. */
 export interface MetricContent {
   name?: string;
   alias?: number;
-  /** epoch ms */
   ts?: number;
   /** written as in births */
   type?: keyof typeof TYPES;

@@ -17,6 +17,3 @@ export function vector(name: string, index: number = 0): Buffer {
   if (hex === undefined) throw new Error(`there is no vector ${name} ${index}`);
   return Buffer.from(hex, 'hex');
 }
-
-/** Number of messages with this name. */
-export const countOf = (name: string) => [VECTORS[name]].flat().length;

@@ -20,7 +20,6 @@ const PINGRESP_BYTES = 2;
 
 const afterwards = useCleanUps();
 
-/** Starts the broker alone, in this process. */
 async function startBroker() {
   const sockets: Set<Socket> = new Set();
   const add = (message: unknown) => void sockets.add((message as { socket: Socket }).socket);
@@ -38,7 +37,6 @@ async function startBroker() {
     floods: createFloods(broker.port, afterwards),
     clients: () => Number.parseInt(broker.check().message, 10),
     messages: () => messages,
-    /** @returns bytes of all answers so far */
     answered: (): number => sum([...sockets].map(({ bytesWritten }) => bytesWritten)),
   };
 }

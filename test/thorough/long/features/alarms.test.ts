@@ -85,7 +85,6 @@ async function killNext() {
   }
 }
 
-/** @returns of a process that answers */
 async function ask(path: string, init?: RequestInit): Promise<Response> {
   return until(
     async () => {

@@ -11,7 +11,6 @@ const afterwards = useCleanUps();
 
 const HOUR = 3_600_000;
 
-/** @returns printed lines, and how the replay ended */
 async function replayAt(onRequest: RequestListener, given: { ids?: string[]; from?: number }) {
   const server = createServer(onRequest);
   const config = readSettings(

@@ -18,7 +18,6 @@ const WHOLE_DAY = { from: DAY, to: DAY + DAY_MS };
 /** Times of two samples on this day, epoch ms. */
 const TIMES = [DAY + 8 * HOUR_MS, DAY + 14 * HOUR_MS];
 
-/** Writes a data set of one sensor. @param sensor `times`: times of its samples, epoch ms */
 function write(
   { site, times }: { site: string | null; times: number[] },
   options?: Partial<Parameters<typeof writeDataset>[1]>,
@@ -58,7 +57,6 @@ const filesOf = () =>
     .filter((path) => path.endsWith('.parquet'))
     .sort();
 
-/** @returns epoch ms */
 async function timesIn(path: string): Promise<number[]> {
   const file = new Uint8Array(readFileSync(join(directory, path))).buffer;
   const rows = await parquetReadObjects({ file });

@@ -20,7 +20,6 @@ type Column = { name: string; data: number[] };
 const columnsOf = (rows: number, sensors: string[] = ['a']): Column[] =>
   ['ts', ...sensors].map((name) => ({ name, data: Array.from({ length: rows }, (_, row) => row) }));
 
-/** Writes a Parquet file whose footer a test may change. @returns path of the file */
 async function write(
   columnData: Column[],
   change: (

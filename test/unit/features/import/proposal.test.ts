@@ -29,7 +29,6 @@ test.each(FIELD_FILES)(
 
 const TIMES = ['2026-11-01T10:00:00Z', '2026-11-01T10:01:00Z', '2026-11-01T10:02:00Z'];
 
-/** @param cells of the rows, after the time */
 const proposedFor = (names: string, cells: string[]) =>
   proposeOptions(Buffer.from([names, ...cells.map((row, index) => `${TIMES[index]},${row}`)].join('\n')), {
     format: 'csv',

@@ -20,39 +20,6 @@ test('Kafka byte queue: take(limit) returns blocks in order, up to the limit, bu
   expect(queue.oldest).toBeNull();
 });
 
-test('Kafka byte queue: 10,000 blocks pass through: none is lost or repeated', () => {
-  const queue = new ByteQueue(1e9);
-  let taken = 0;
-  for (let index = 0; index < 10_000; index++) {
-    offer(queue, 1 + (index % 7));
-    if (index % 3 === 0) {
-      const some = queue.take(10);
-      taken += some.length;
-      queue.release(some);
-    }
-  }
-  for (let some = queue.take(100); some.length > 0; some = queue.take(100)) {
-    taken += some.length;
-    queue.release(some);
-  }
-  expect(taken).toBe(10_000);
-  expect(queue.bytes).toBe(0);
-});
-
-test('Kafka byte queue: the queue is empty: untilFilled() ends with the next block, or with the abort signal', async () => {
-  const queue = new ByteQueue(1e6);
-  const { signal } = new AbortController();
-  const waiting = queue.untilFilled(60_000, signal);
-  offer(queue, 1);
-  await waiting;
-  queue.take(1);
-  const ending = new AbortController();
-  const ended = queue.untilFilled(60_000, ending.signal);
-  ending.abort();
-  await ended;
-  expect(queue.length).toBe(0);
-});
-
 test('Kafka byte queue: the first block was sent, a second one waits: the queue does not keep the first block in memory', async () => {
   const queue = new ByteQueue(1e6);
   /** @returns the item that was sent */

@@ -2,7 +2,6 @@ import { expect, test } from '@jest/globals';
 import { Mappings, parseMappings } from '../../../../api/features/mappings/mappings.ts';
 import { readMapped, readSamples } from '../../../support/features/mappings.ts';
 
-/** @returns the problems of a file, a line each */
 function problemsOf(text: string): string[] {
   try {
     parseMappings(text, 'm.yaml');

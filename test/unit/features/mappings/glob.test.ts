@@ -2,7 +2,6 @@ import { expect, test } from '@jest/globals';
 import { TextPattern } from '../../../../api/features/mappings/pattern.ts';
 import { globOf } from '../../../../common/globs.ts';
 
-/** @returns all texts of its characters, the empty one too */
 function textsOf(alphabet: string, longest: number): string[] {
   const texts = [''];
   for (const text of texts) if (text.length < longest) for (const char of alphabet) texts.push(text + char);

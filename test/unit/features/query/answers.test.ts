@@ -33,7 +33,6 @@ const DAYS: Array<[zone: string, day: number]> = [
 
 /** How an hour is stored. `late`: some samples arrived after packing. */
 type Fate = 'packed' | 'late' | 'batches';
-/** One stored hour of a sensor. */
 type StoredHour = { hour: number; fate: Fate; samples: Sample[] };
 /** Width of a bin: ms, or a unit of the calendar. */
 type Step = number | 'day' | 'week';
@@ -119,7 +118,6 @@ function uniformEdges({ from, to }: Range, width: number): number[] {
 /** Finds the edges of days or weeks. It checks the calendar date of each quarter of an hour. */
 function calendarEdges({ from, to }: Range, unit: 'day' | 'week', zone: string): number[] {
   const calendar = new Intl.DateTimeFormat('en-CA', { timeZone: zone });
-  /** @returns number of the day, or of the week (from Monday on) */
   const numberOf = (ts: number): number => {
     const days = Date.parse(calendar.format(ts)) / DAY;
     return unit === 'day' ? days : Math.floor((days + 3) / 7);

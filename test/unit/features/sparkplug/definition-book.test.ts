@@ -48,7 +48,6 @@ const definitions = (bornAt: number, name: 'dbirth' | 'dbirthSwapped' = 'dbirth'
 
 const metric = (name: string, alias: number): Metric => ({ name, alias, datatype: 10, implied: 0 }) as Metric;
 
-/** @returns times of the stored births, in ms since T0 */
 async function rows(): Promise<number[]> {
   const { rows: found } = await database.execute(
     'SELECT born_at, metrics FROM sparkplug_birth WHERE device_id = ? AND born_at <= ?',

@@ -21,7 +21,6 @@ type Fields = {
   long?: number;
 };
 
-/** Writes a payload by the field numbers of the specification. @param sentAt epoch ms */
 function payloadOf(metrics: Fields[], sentAt?: number) {
   const writer = protobuf.Writer.create();
   if (sentAt !== undefined) writer.uint32(1 << 3).uint64(sentAt);

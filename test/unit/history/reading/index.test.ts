@@ -15,7 +15,6 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-/** Creates a reader whose requests for the packing progress the test answers. */
 function createReadingOf() {
   jest.spyOn(performance, 'now').mockImplementation(() => now);
   const asked: Array<{ group: number; answer: (packedUntil: number) => void; fail: (error: Error) => void }> =

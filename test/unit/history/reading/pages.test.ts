@@ -24,7 +24,6 @@ function createHistory(
   } = {},
 ) {
   const hourOf = (ts: number) => Math.floor(ts / HOUR) * HOUR;
-  /** Hours of each read, in order. */
   const reads: number[] = [];
   return {
     reads,
@@ -130,7 +129,6 @@ test('Page of samples: the number of samples per hour is known: one read covers 
   expect(history.reads).toEqual([6]);
 });
 
-/** Returns the hours of each read of an export. `counts` are the known samples of each hour. */
 async function readsOf(counts: Array<number | null>) {
   const reads: number[] = [];
   const source = {

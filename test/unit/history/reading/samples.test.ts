@@ -48,16 +48,6 @@ function createSource() {
 
 const valuesOf = (series: Series[]) => series.map(({ values }) => [...values]);
 
-test('Reading samples: hours of two days are requested in any order: one database request per day, the series have the same order as the hours', async () => {
-  const { source, packed } = createSource();
-  const hours = [26, 4, 2, 25, 3].map((at) => hourOf(at));
-  expect(valuesOf(await readHours(source, sensor, hours))).toEqual([[26], [4], [2], [], []]);
-  expect(packed).toEqual([
-    [25, 27],
-    [2, 5],
-  ]);
-});
-
 test('Reading samples: unpacked hours: message rows are read from the start of the hour, or from a later given time', async () => {
   const { source, unpacked } = createSource();
   const hours = [hourOf(2, { packed: false }), hourOf(3), hourOf(4, { packed: false })];

@@ -9,7 +9,6 @@ const FROM = Date.UTC(2026, 1, 3);
 
 const sensor = { device: Buffer.alloc(16), sensor: Buffer.alloc(16), group: 0 } as Sensor;
 
-/** A sensor with one sample at the start of each hour, whose value is the number of the hour. */
 function createHistory({
   times,
   isExact = true,

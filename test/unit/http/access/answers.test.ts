@@ -16,7 +16,6 @@ const [READER = ''] = TOKENS.readTokens;
 
 const afterwards = useCleanUps();
 
-/** Starts a server that runs one handler and answers with the caller. */
 async function startHandler(handler: RequestHandler, { trustProxy = 1 }: { trustProxy?: number } = {}) {
   const app = express();
   app.set('trust proxy', trustProxy);

@@ -7,9 +7,7 @@ const [READER = ''] = TOKENS.readTokens;
 const [SENDER = ''] = TOKENS.ingestTokens;
 
 let now = NOW;
-/** An API process with tokens. */
 const guarded = useHttpApp({ settings: TOKENS, clock: () => now });
-/** An API process without tokens. */
 const open = useHttpApp();
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });

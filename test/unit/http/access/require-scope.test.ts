@@ -1,7 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { requireScope } from '../../../../api/access/http/index.ts';
 
-/** An answer to a caller with these scopes. */
 function answerTo(scopes: string[]) {
   const headers: Record<string, string> = {};
   const res = {

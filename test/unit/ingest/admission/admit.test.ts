@@ -70,46 +70,6 @@ test('Admission of a message: no refuse function is given: admit() rejects with 
   expect(admission.budget.used).toBe(0);
 });
 
-test.each([
-  ['handled', async () => 'done', 'done'],
-  ['refused', () => Promise.reject(new Error('no')), 'refused: no'],
-] as Array<[string, Handle, string]>)(
-  'Admission of a message: the clock becomes wrong while the message is %s: ends only once the clock is right',
-  async (_, work, outcome) => {
-    const { admission, ended, handlingOf, setClock } = await open();
-    const handling = handlingOf(() => {
-      setClock(HOUR_MS);
-      return work();
-    });
-    const message = admission.admit(messageOf(), handling);
-    await new Promise((resolve) => setImmediate(resolve));
-    expect(ended).toEqual([]);
-    expect(admission.budget.used).toBeGreaterThan(0);
-    setClock(0);
-    expect(await message).toBe(outcome);
-    expect(ended).toEqual([outcome]);
-    expect(admission.budget.used).toBe(0);
-  },
-);
-
-test('Admission of a message: sender disconnects during the wait for budget: admit() rejects as unavailable', async () => {
-  const { admission, ended, handlingOf } = await open();
-  let settle = () => {};
-  const settled = new Promise((resolve) => {
-    settle = () => resolve('done');
-  });
-  const large = admission.admit(messageOf(BUDGET_BYTES), { handle: () => settled });
-  const sender = new AbortController();
-  const handling = handlingOf(async () => 'done');
-  const waiting = admission.admit({ ...messageOf(), signal: sender.signal }, handling);
-  sender.abort();
-  await expect(waiting).rejects.toMatchObject({ code: 'unavailable' });
-  expect(ended).toEqual([undefined]);
-  settle();
-  await large;
-  expect(admission.budget.used).toBe(0);
-});
-
 test('Admission of a message: two messages wait for budget, one at a wrong clock: both begin in order of arrival', async () => {
   const { admission, handlingOf, setClock } = await open();
   let settle = () => {};

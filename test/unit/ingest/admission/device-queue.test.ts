@@ -62,8 +62,6 @@ test('Queue of a device: two birth messages: one runs after the other, also if t
 
 const id = '3388eef7-0000-5000-8000-000000000000';
 const identity = { id, bytes: Buffer.alloc(16), name: null };
-const _edge = 'plant/edge-1';
-
 test.each([
   ['iot/v1/pump/birth', id, true],
   ['iot/v1/pump/measurements', id, false],

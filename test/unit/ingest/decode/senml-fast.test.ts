@@ -23,7 +23,6 @@ function expected(text: string) {
   return contentOf(batch);
 }
 
-/** @returns null: declined */
 function fast(text: string) {
   const batch = emptyBatch();
   return readCommonSenml(Buffer.from(text), batch) ? contentOf(batch) : null;

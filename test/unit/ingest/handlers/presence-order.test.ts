@@ -17,7 +17,6 @@ const measure = (device: string) => pipeline.measure(device, [{ sensor_id: 's', 
 const stateOf = async (device: string) =>
   (await pipeline.store.devices.device(pipeline.keyOf(device)))?.state;
 
-/** @returns kinds, the oldest first */
 async function eventsOf(device: string): Promise<string[]> {
   const range = { from: 0, to: Date.now() + 60_000 };
   const { events } = await pipeline.store.events.page(pipeline.keyOf(device).bytes, range, {

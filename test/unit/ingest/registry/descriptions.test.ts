@@ -40,7 +40,6 @@ async function startTwo() {
       return http.submit('d', [{ sensor_id: 't', ts: now, value: 1 }]);
     },
 
-    /** The unit of the sensor in the database. */
     async unit() {
       const [sensor] = await broker.store.devices.sensors(broker.keyOf('d'));
       return sensor?.unit;

@@ -28,7 +28,6 @@ function openSearches({ topics = TOPICS } = {}) {
     delivered,
     close: () => closing.abort(),
     ended: () => Promise.all(ends),
-    /** @returns settles when the search has ended */
     search(filters: string[]): Promise<void> {
       const search = ends.length;
       const stream = searches.search(filters.map((filter) => [filter, 2] as GrantedFilter));

@@ -19,7 +19,6 @@ test('Embedded broker: two clients take over a client id at once: the last clien
   const broker = new SessionlessBroker({ persistence: new Persistence() });
   await broker.listen();
   afterwards(() => new Promise((resolve) => broker.close(() => resolve(undefined))));
-  /** @returns connection on which a client signs in */
   const signIn = (): Line => {
     const line = new Line();
     broker.handle(line);

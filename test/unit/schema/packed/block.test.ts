@@ -32,7 +32,6 @@ const pieceOf = (
   to: times.length,
 });
 
-/** @returns one a second */
 const seconds = (count: number, first: number = 0): number[] =>
   Array.from({ length: count }, (_, at) => BUCKET + 1000 * (first + at));
 

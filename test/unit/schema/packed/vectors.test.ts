@@ -11,11 +11,9 @@ const textOf = (path: string) => readFileSync(new URL(`../../../../${path}`, imp
 const TEXT = textOf('docs/reference/packed-form.md') + textOf('test/vectors/packed-form.txt');
 const READER = textOf('schema/packed/reader.py');
 
-/** @returns the contents of the fences of that language */
 const fences = (language: string): string[] =>
   [...TEXT.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'gms'))].map(([, body]) => String(body));
 
-/** @param body the lines of one vector */
 function readVector(body: string) {
   const lines = body.split('\n').filter(Boolean);
   const parts = lines.map((line) => line.split(/\s+/) as [string, ...string[]]);
@@ -122,7 +120,6 @@ test('Python sample reader: test vectors and broken bytes: the vectors are read,
 /** `sensor`: hex */
 type SensorLines = { sensor: string; samples: Array<[time: number, value: number]> };
 
-/** @param body the lines of one vector */
 function readBlockVector(body: string) {
   const sensors: SensorLines[] = [];
   const vector = { bucket: 0, blob: '', digest: '', sensors };

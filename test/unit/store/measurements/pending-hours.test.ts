@@ -11,7 +11,6 @@ import { HOUR_MS } from '../../../../schema/rules.ts';
 const SENSOR = Buffer.alloc(16, 1);
 const A = { bytes: Buffer.alloc(16, 10), sensors: { size: 1 } };
 
-/** @returns the values of its samples */
 function valuesOf({ params }: Query): number[] {
   const bucket = Number((params[1] as Buffer).readBigInt64BE());
   const values: number[] = [];
@@ -22,7 +21,6 @@ function valuesOf({ params }: Query): number[] {
 /** Sample writes of the store, with a session whose requests the test sends and ends. */
 function open() {
   const waiting: Array<{ send: () => void; end: (error?: Error) => void }> = [];
-  /** values in each row of each request that was sent */
   const sent: number[][][] = [];
   const session = {
     write: async () => {},
@@ -35,13 +33,11 @@ function open() {
       }) as Promise<void>,
   };
   const retry = new Retry({ logger: pino({ level: 'silent' }), onRetry: () => {} });
-  /** rows of each request */
   const noticed: number[] = [];
   const watch = {
     note: (_device: unknown, _hour: unknown, rows: number) => noticed.push(rows),
   } as never;
   const writes = new SampleWrites({ session, retry, watch });
-  /** Writes a message of one sample. @param value also its time in ms */
   const add = (device: typeof A, hour: number, value: number) =>
     writes.write(device, [{ sensor: SENSOR, times: [hour * HOUR_MS + value], values: [value] }]);
   return { writes, add, waiting, sent, noticed };

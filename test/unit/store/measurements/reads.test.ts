@@ -8,7 +8,6 @@ const HOUR = 500_000 * 3_600_000;
 const DEVICE = Buffer.alloc(16, 1);
 const sensorOf = (number: number) => Buffer.alloc(16, number);
 
-/** Rows of one hour of a device. A read sees the rows that are stored when it begins, and takes a few turns. */
 function createStore() {
   const rows: Array<{ ts: number; parts: null; samples: Buffer }> = [];
   const starts: number[] = [];

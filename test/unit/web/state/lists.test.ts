@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { fillPage, rowsOf, sorted } from '../../../../web/state/lists.ts';
 
-/** @param parts by cursor */
 function source(parts: Record<string, { items: number[]; next: string | null }>) {
   const limits: number[] = [];
   return {

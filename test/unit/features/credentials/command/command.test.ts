@@ -42,7 +42,6 @@ type Result = {
   error: { code?: string; message: string } | null;
 };
 
-/** Runs a credentials command against the in-memory store. */
 async function run(
   argv: string[],
   {

@@ -62,7 +62,6 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-/** @returns the notes of the command */
 async function write(
   accounts: string[],
   options: {

@@ -29,7 +29,6 @@ const rowOf = (index: number, cells: Row): Row => ({
   ...cells,
 });
 
-/** @returns the rows that a reader must decode */
 const expected = (rows: Row[]): unknown[][] =>
   rows.map(({ ts, device, unit, avg, count }) => [Date.parse(String(ts)), device, unit, avg, Number(count)]);
 

@@ -107,7 +107,6 @@ async function startBroker({ budgetBytes }: { budgetBytes: number }) {
   };
 }
 
-/** @returns the answers of the broker by their type */
 function answersOf(line: Line): Record<string, number> {
   const counts: Record<string, number> = {};
   const parser = mqttPacket.parser();

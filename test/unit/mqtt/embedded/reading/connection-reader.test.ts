@@ -15,7 +15,6 @@ const LIMIT = 300_000;
 
 const afterwards = useCleanUps();
 
-/** Returns a PUBLISH of the given total size. @param bytes more than 4 */
 function publish(bytes: number) {
   const rest = bytes < 130 ? bytes - 2 : bytes < 16_387 ? bytes - 3 : bytes - 4;
   const length = [];

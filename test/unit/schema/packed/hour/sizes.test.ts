@@ -44,7 +44,6 @@ function wholeNumbers(jitterMs: number): SensorHour {
 /** Read once, for both clocks. */
 let recorded: Promise<SensorHour[]> | null = null;
 
-/** @returns whole hours of the recorded sensors */
 function recordedHours(): Promise<SensorHour[]> {
   recorded ??= readHours();
   return recorded;
@@ -80,7 +79,6 @@ function withJitter({ hour, times, values }: SensorHour, jitterMs: number): Sens
   return { hour, times: late, values };
 }
 
-/** @returns packed bytes a sample */
 function bytesOf(hours: SensorHour[]): number {
   const packed = hours.map(({ hour, times, values }) => encodeHour(hour, times, values, 0, times.length));
   const samples = hours.reduce((sum, { times }) => sum + times.length, 0);

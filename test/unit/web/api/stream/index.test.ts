@@ -6,7 +6,6 @@ import type { Connect, Listeners, TabState } from '../../../../../web/api/stream
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
-/** A way to a hub that the test plays. */
 class Hub {
   received: Array<TabState | 'closed'> = [];
   connections = 0;

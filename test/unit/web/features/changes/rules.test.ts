@@ -57,7 +57,6 @@ test('Changes of the last hour: a sensor has too little history: it is judged tw
 });
 
 let id = 0;
-/** @param minutes before noon */
 const changed = (
   minutes: number,
   { isOnline = true, times = 2 }: { isOnline?: boolean; times?: number } = {},

@@ -16,7 +16,6 @@ const processOf = (more?: Partial<ProcessHealth>): ProcessHealth => ({
   ...more,
 });
 
-/** @param more members that differ from a process that waits for its database */
 const stuckOf = (more?: Partial<ProcessHealth>) =>
   processOf({
     checks: { database: AWAY, broker: WELL, acknowledgements: { ok: false, message: '102 wait' } },
