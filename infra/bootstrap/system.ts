@@ -19,6 +19,8 @@ const MANAGERS: Record<'apt' | 'dnf' | 'brew', { command: string; names: Record<
       python: 'python3-venv',
       prometheus: 'prometheus',
       alertmanager: 'prometheus-alertmanager',
+      spin: 'spin',
+      gcc: 'build-essential',
     },
   },
   dnf: {
@@ -35,6 +37,8 @@ const MANAGERS: Record<'apt' | 'dnf' | 'brew', { command: string; names: Record<
       python: 'python3',
       prometheus: 'golang-github-prometheus',
       alertmanager: 'golang-github-prometheus-alertmanager',
+      spin: 'spin',
+      gcc: 'gcc',
     },
   },
   brew: {
@@ -51,6 +55,8 @@ const MANAGERS: Record<'apt' | 'dnf' | 'brew', { command: string; names: Record<
       python: 'python@3',
       prometheus: 'prometheus',
       alertmanager: 'alertmanager',
+      spin: 'spin',
+      gcc: 'gcc',
     },
   },
 };
