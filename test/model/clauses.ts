@@ -37,7 +37,7 @@ export const CLAUSES: Clause[] = [
     'MERGE',
     'A packer merges what history has',
     'api/history/packing/pack-sensor-hour.ts',
-    { passes: 2, end: 4, small: true },
+    { passes: 2, end: 4 },
   ],
   ['ROW_FIRST', 'Samples are committed before statistics', 'api/history/packing/pack-sensor-hour.ts', one],
   ['UNTIL', '`packed_until` moves last', 'api/history/packing/packer.ts', one],
