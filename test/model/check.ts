@@ -16,7 +16,7 @@ const MAX_MEMORY = 4096;
 
 export interface Event {
   /** `ingest 1`, `packer 2`, `database`, `reader` or `time` */
-  lane: string;
+  actor: string;
   text: string;
   /** a set of samples, or the reading of a clock */
   value: number;
@@ -30,19 +30,20 @@ export interface Checked {
 }
 
 /**
- * Tries all interleavings.
+ * Tries all orders of steps.
  * @param clause taken out of the model; null: the whole rule
  * @throws {Error} when the verifier ends early, or has not visited all states
  */
 export async function check(
   clause: string | null,
-  { passes, end, small = false }: System,
+  { passes, end, small, messages }: System,
   signal?: AbortSignal,
 ): Promise<Checked> {
   const { spin, gcc } = await findTools(['spin', 'gcc']);
   const cwd = await mkdtemp(join(tmpdir(), 'millrace-model-'));
   const options = { cwd, signal, maxBuffer: 64 * 2 ** 20 };
-  const defines = [`-DPASSES=${passes}`, `-DEND=${end}`, small && '-DSMALL', clause && `-DNO_${clause}`];
+  const subset = [small && '-DSMALL', messages && '-DMESSAGES', clause && `-DNO_${clause}`];
+  const defines = [`-DPASSES=${passes}`, `-DEND=${end}`, ...subset];
   const model = [...defines.filter((each) => typeof each === 'string'), 'history.pml'];
   try {
     await cp(MODEL, join(cwd, 'history.pml'));
@@ -69,8 +70,8 @@ export async function check(
 }
 
 const eventsOf = (output: string): Event[] =>
-  [...output.matchAll(/^\s*@([^|]+)\|([^|]+)\|(\d+)$/gm)].map(([, lane = '', text = '', value]) => ({
-    lane,
+  [...output.matchAll(/^\s*@([^|]+)\|([^|]+)\|(\d+)$/gm)].map(([, actor = '', text = '', value]) => ({
+    actor,
     text,
     value: Number(value),
   }));

@@ -1,7 +1,7 @@
 import type { Event } from './check.ts';
 
-const LANES = ['ingest 1', 'ingest 2', 'packer 1', 'packer 2', 'database', 'reader'];
-const LANE = 132;
+const ACTORS = ['ingest 1', 'ingest 2', 'packer 1', 'packer 2', 'database', 'reader'];
+const WIDTH = 132;
 const ROW = 20;
 const LEFT = 64;
 const TOP = 58;
@@ -37,16 +37,16 @@ const escaped = (text: string) =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
 const STYLE = `
-    .lane { stroke: #9fb4bd } .time { stroke: #9fb4bd; stroke-dasharray: 3 5 } .name { fill: #0f1f26; font-size: 13px; font-weight: 650 }
+    .column { stroke: #9fb4bd } .time { stroke: #9fb4bd; stroke-dasharray: 3 5 } .name { fill: #0f1f26; font-size: 13px; font-weight: 650 }
     .does { fill: #26383f; font-size: 10.5px } .at { fill: #526870; font-size: 10.5px } .box { fill: #e4f1f2 } .wrong { fill: #f6d9c6 }
     @media (prefers-color-scheme: dark) {
-      .lane, .time { stroke: #45595f } .name { fill: #eef5f6 } .does { fill: #dce6e8 } .at { fill: #a3b4ba } .box { fill: #17383c } .wrong { fill: #5a3218 }
+      .column, .time { stroke: #45595f } .name { fill: #eef5f6 } .does { fill: #dce6e8 } .at { fill: #a3b4ba } .box { fill: #17383c } .wrong { fill: #5a3218 }
     }`;
 
-/** Lanes of processes, time downward. The last event is the wrong answer. */
+/** Columns of processes, time downward. The last event is the wrong answer. */
 export function draw(title: string, events: Event[]): string {
-  const lanes = LANES.filter((name) => events.some(({ lane }) => lane === name));
-  const width = LEFT + lanes.length * LANE + 8;
+  const actors = ACTORS.filter((name) => events.some(({ actor }) => actor === name));
+  const width = LEFT + actors.length * WIDTH + 8;
   const rows: string[] = [];
   let y = TOP;
   const timeLine = (tick: number) =>
@@ -56,22 +56,24 @@ export function draw(title: string, events: Event[]): string {
   timeLine(1);
   y += ROW;
   for (const event of events) {
-    if (event.lane === 'time') {
+    if (event.actor === 'time') {
       timeLine(Number(event.text));
     } else {
-      const x = LEFT + lanes.indexOf(event.lane) * LANE;
+      const x = LEFT + actors.indexOf(event.actor) * WIDTH;
       const kind = event.text === 'shows' ? 'wrong' : 'box';
       rows.push(
-        `<rect class="${kind}" x="${x}" y="${y - 14}" width="${LANE - 6}" height="18" rx="4" /><text class="does" x="${x + 5}" y="${y - 1}">${escaped(labelOf(event))}</text>`,
+        `<rect class="${kind}" x="${x}" y="${y - 14}" width="${WIDTH - 6}" height="18" rx="4" /><text class="does" x="${x + 5}" y="${y - 1}">${escaped(labelOf(event))}</text>`,
       );
     }
     y += ROW;
   }
-  const heads = lanes.map((name, index) => {
-    const x = LEFT + index * LANE;
-    return `<text class="name" x="${x + 5}" y="40">${name}</text><line class="lane" x1="${x}" x2="${x}" y1="48" y2="${y - 8}" />`;
+  const heads = actors.map((name, index) => {
+    const x = LEFT + index * WIDTH;
+    return `<text class="name" x="${x + 5}" y="40">${name}</text><line class="column" x1="${x}" x2="${x}" y1="48" y2="${y - 8}" />`;
   });
-  const story = events.filter(({ lane }) => lane !== 'time').map((event) => `${event.lane} ${labelOf(event)}`);
+  const story = events
+    .filter(({ actor }) => actor !== 'time')
+    .map((event) => `${event.actor} ${labelOf(event)}`);
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${y}" width="${width}" role="img" aria-labelledby="title desc" font-family="system-ui, -apple-system, 'Segoe UI', sans-serif">`,
     `  <title id="title">${escaped(title)}</title>`,

@@ -1,5 +1,6 @@
+/* cspell:ignore ifdef ifndef proctype */
 /*
- * The rule of docs/explanation/history.md for one hour of one sensor. `spin` tries all interleavings: see docs/explanation/history-proof.md.
+ * The rule of docs/explanation/history.md for one hour of one sensor. `spin` tries all orders of steps: see docs/explanation/history-proof.md.
  *
  * Each clause of the rule can be taken away: -DNO_<clause>. Then a reader misses what was acknowledged.
  *
@@ -19,7 +20,7 @@
 #define HOLDS 1 /* MARK_HOLDS_MS of api/ingest/revisions.ts, which is one minute */
 #define MARGIN (DIFFERENCE + HOLDS) /* LATE_MARGIN_MS of schema/rules.ts is more: five minutes */
 #define CLOSING (MARGIN + 2) /* closingOf of schema/rules.ts */
-/* SMALL: one ingest process */
+/* SMALL: one ingest process. MESSAGES: each ingest process has a message of its own. */
 #ifndef END
 #define END 5
 #endif
@@ -130,10 +131,12 @@ proctype Ingest(byte me) provided (!done) {
   atomic {
     if
     :: me == 1 -> samples = FIRST
+    :: me == 2 -> samples = SECOND
+#ifndef MESSAGES
     :: me == 1 -> samples = REPLACEMENT
     :: me == 2 -> samples = FIRST
-    :: me == 2 -> samples = SECOND
     :: me == 2 -> samples = REMOVAL
+#endif
     fi;
     if
     :: samples & CORRECTIONS -> goto marks

@@ -54,7 +54,7 @@ await runCommand(async () => {
     report('the whole rule', counterexample ? 'FAILS' : 'holds', counts);
     if (counterexample) {
       failures++;
-      for (const { lane, text, value } of counterexample) console.error(`  ${lane}: ${text} ${value}`);
+      for (const { actor, text, value } of counterexample) console.error(`  ${actor}: ${text} ${value}`);
     }
   }
   process.exitCode = failures > 0 ? 1 : 0;
