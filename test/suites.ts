@@ -15,7 +15,7 @@ export const SUITES: Record<
   unit: { projects: ['unit'], tools: ['openssl'] },
   thorough: {
     projects: ['thorough'],
-    tools: ['java', 'maven', 'mosquitto', 'mosquittoClients', 'openssl', 'prometheus'],
+    tools: ['java', 'maven', 'mosquitto', 'mosquittoClients', 'openssl', 'prometheus', 'spin', 'gcc'],
   },
   browser: { projects: ['browser'], tools: ['java', 'maven', 'chromium'] },
   infra: {

@@ -95,14 +95,25 @@ export class RevisionWriter {
     check: () => Promise<void>,
   ) {
     const { store, retry, clock } = this.#deps;
-    const markedAt = await clock.now();
+    let markedAt = await clock.now();
     await this.#mark(key, hours, markedAt);
+    const renewMark = async () => {
+      const now = await clock.now();
+      if (now - markedAt <= MARK_HOLDS_MS) return;
+      await this.#mark(key, hours, now);
+      markedAt = now;
+    };
     await forEachConcurrently(DAYS_AT_ONCE, partitions(hours, dayOf), async (day) => {
       const rows = day.flatMap((hour) => rowsOf(hour, at));
-      await retry.run(() => check().then(() => store.writeSamples(key, rows)));
+      // A packer may have read the hour without these rows while the database was unavailable. If this process ended after the commit, its
+      // statistics would stay exact for readers.
+      await retry.run(async () => {
+        await renewMark();
+        await check();
+        await store.writeSamples(key, rows);
+      });
     });
-    const now = await clock.now();
-    if (now - markedAt > MARK_HOLDS_MS) await this.#mark(key, hours, now);
+    await renewMark();
   }
 
   async #mark(

@@ -29,6 +29,9 @@ const PACKAGES: Record<PackagedName, string | Record<Manager, string>> = {
     dnf: 'golang-github-prometheus-alertmanager',
     brew: 'alertmanager',
   },
+  spin: 'spin',
+  gcc: { apt: 'build-essential', dnf: 'gcc', brew: 'gcc' },
+  },
 };
 
 const isRoot = () => process.getuid?.() === 0;

@@ -27,6 +27,8 @@ const TOOLS = {
   python: { title: 'Python 3', names: ['python3'] },
   prometheus: { title: 'Prometheus', names: ['prometheus'] },
   alertmanager: { title: 'Alertmanager', names: ['prometheus-alertmanager', 'alertmanager'] },
+  spin: { title: 'Spin', names: ['spin'] },
+  gcc: { title: 'A C compiler', names: ['gcc', 'cc'] },
   terraform: {
     title: 'Terraform 1.11 or newer',
     names: ['terraform'],

@@ -62,11 +62,21 @@ export function createSensorPacker({
     for (const samples of blobs)
       if (!known.delete(digestOf(samples).toString('hex')))
         await steps.run(() => store.writeSamples(key, [{ hour: key.hour, samples }]));
-    const deleted = [...known].map((digest) => Buffer.from(digest, 'hex'));
-    for (let from = 0; from < deleted.length; from += MAX_STATEMENTS_PER_BATCH) {
-      const some = deleted.slice(from, from + MAX_STATEMENTS_PER_BATCH);
+    const isKnown = ({ digest }: ReadableSeries) => known.has(digest.toString('hex'));
+    const [plain, corrections] = [false, true].map((revised) => [
+      ...new Map(
+        replaced
+          .filter((row) => isRevised(row) === revised && isKnown(row))
+          .map(({ digest }) => [digest.toString('hex'), digest]),
+      ).values(),
+    ]) as [Buffer[], Buffer[]];
+    for (let from = 0; from < plain.length; from += MAX_STATEMENTS_PER_BATCH) {
+      const some = plain.slice(from, from + MAX_STATEMENTS_PER_BATCH);
       await steps.run(() => store.deleteSamples(key, key.hour, some, readFrom));
     }
+    // In one mutation: if an undo went first, and the packer ended, its correction would be seen again.
+    if (corrections.length > 0)
+      await steps.run(() => store.deleteSamples(key, key.hour, corrections, readFrom));
   }
 
   /** The samples of plain rows without the hidden ones are written before. @returns corrections in rows that stay */

@@ -70,6 +70,7 @@ export async function createMemoryPath() {
 
   const guard = { now: () => clock.now };
   let beforeRows: (() => Promise<void>) | undefined;
+  let afterRows: (() => void) | undefined;
   const { writeSamples } = store.write.history;
   const revisions = new RevisionWriter({
     store: {
@@ -77,7 +78,8 @@ export async function createMemoryPath() {
       async writeSamples(...rows) {
         await beforeRows?.();
         beforeRows = undefined;
-        return writeSamples(...rows);
+        await writeSamples(...rows);
+        afterRows?.();
       },
     },
     retry,
@@ -131,7 +133,7 @@ export async function createMemoryPath() {
       await used.write(device, [{ ...series, times, values }]);
     },
 
-    /** Corrects samples of `HOUR`. @param correction `beforeRows`: runs when the first row is about to be written @returns the revision */
+    /** Corrects samples of `HOUR`. @param correction `beforeRows`: runs when the first row is about to be written, `afterRows` after its commit @returns the revision */
     async correct(
       name: string,
       correction: {
@@ -139,9 +141,10 @@ export async function createMemoryPath() {
         spans?: Span[];
         undoes?: number;
         beforeRows?: () => Promise<void>;
+        afterRows?: () => void;
       },
     ): Promise<number> {
-      beforeRows = correction.beforeRows;
+      ({ beforeRows, afterRows } = correction);
       const { device, sensor, group } = keyOf(name);
       const samples = correction.samples ?? [];
       const hour = {

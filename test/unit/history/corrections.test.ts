@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { MillraceError } from '../../../common/errors.ts';
 import { DAY_MS, HOUR_MS, isExact } from '../../../schema/rules.ts';
 import { HOUR, samplesOf, useMemoryPath } from '../../support/history/memory-path.ts';
 
@@ -76,6 +77,27 @@ test('Correction: the database answers after hours: the hour is marked again aft
   });
   expect(await path.countOf('device', HOUR)).toEqual({ count: 5, source: 'samples' });
   expect(await path.read('device', HOUR)).toEqual(CORRECTED);
+});
+
+test('Correction: the database answers after hours, and the process ends after the commit: readers agree', async () => {
+  await path.send('device', SAMPLES);
+  path.clock.now = CLOSING;
+  let attempts = 0;
+  const correction = path.correct('device', {
+    samples: [REPLACED],
+    beforeRows: async () => {
+      attempts++;
+      path.clock.now = SETTLING;
+      if (attempts === 1) throw new MillraceError('unavailable', 'no node answers');
+      await pack();
+    },
+    afterRows: () => {
+      throw new MillraceError('rejected', 'the process ends');
+    },
+  });
+  await expect(correction).rejects.toThrow('the process ends');
+  expect(await path.read('device', HOUR)).toEqual(CORRECTED);
+  expect(await path.countOf('device', HOUR)).toEqual({ count: 5, source: 'samples' });
 });
 
 test('Correction: two in one microsecond: the second has the greater revision', async () => {
