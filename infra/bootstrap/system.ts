@@ -31,7 +31,6 @@ const PACKAGES: Record<PackagedName, string | Record<Manager, string>> = {
   },
   spin: 'spin',
   gcc: { apt: 'build-essential', dnf: 'gcc', brew: 'gcc' },
-  },
 };
 
 const isRoot = () => process.getuid?.() === 0;
