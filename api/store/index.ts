@@ -61,6 +61,7 @@ export { eventId, parseEventId } from './events.ts';
 export { createLeaseStore } from './history/progress.ts';
 export { createLateArrivals } from './late-arrivals.ts';
 export { lastInstantOf, noteCommitted } from './latest/writes.ts';
+export { blocksOfHour } from './measurements/hours.ts';
 export { allParts } from './measurements/reads.ts';
 export { Retry } from './sending/retry.ts';
 export { isForbidden } from './setup/permissions.ts';

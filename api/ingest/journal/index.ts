@@ -2,8 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { type DeviceBytes, uuidText } from '../../../schema/ids.ts';
 import type { Newest } from '../../store/devices/latest-rows.ts';
+import { blocksOfHour } from '../../store/index.ts';
 import type { JournalStore } from '../../store/journal/index.ts';
-import { blocksOfHour } from '../../store/measurements/hours.ts';
+
 import type { Device } from '../registry/cache.ts';
 import type { Series } from '../sample-writer.ts';
 import { JournalRun } from './run.ts';

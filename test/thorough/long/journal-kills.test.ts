@@ -36,7 +36,16 @@ test('Journal: two processes are killed in turn under load: all acknowledged sam
   const runs = async () => (await store.journal.runs()).length;
   let [first, second] = await Promise.all([start('journal-1'), start('journal-2')]);
   const simulator = startSimulator([
-    ...['--broker', installation.broker().url, '--devices', String(DEVICES), '--sensors', '1', '--seed', '11'],
+    ...[
+      '--broker',
+      installation.broker().url,
+      '--devices',
+      String(DEVICES),
+      '--sensors',
+      '1',
+      '--seed',
+      '11',
+    ],
     ...['--interval', '100ms', '--batch', '100ms', '--ledger', ledgerPath],
     ...['--duration', `${Math.max(30, 7 * KILLS)}s`],
   ]);

@@ -16,8 +16,7 @@ interface ProcessOptions {
 
 /** Ingest as `npm start` runs it. @param options `rows`: it stores one row per sample */
 export async function startIngest({ rows = false, ...options }: ProcessOptions & { rows?: boolean }) {
-  const child = await startApi(API, startFlags(), options, {
-    INGEST_JOURNAL: rows ? 'never' : 'busy',
+  const child = await startApi(rows ? ROWS : API, startFlags(), options, {
     ROLE: 'all',
     MQTT_PORT: '0',
     AUTO_REGISTER: 'true',

@@ -38,7 +38,7 @@ function computed(aggregate: Aggregate, from: number, samples: Map<number, numbe
   return points;
 }
 
-test('Prometheus query_range: random corrections, removals and undos, before and after packing: equal to brute force', async () => {
+test('Prometheus query_range: random corrections, removals and undone removals, before and after packing: equal to brute force', async () => {
   const random = createRandom(61);
   const whole = (below: number) => Math.floor(random.between(0, below));
   const from = packed.newHour();

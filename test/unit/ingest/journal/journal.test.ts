@@ -25,13 +25,13 @@ async function start(options: Parameters<typeof startMemoryPipeline>[0] = {}) {
 const measure = (pipeline: MemoryPipeline, device: string, ts: number, value: number) =>
   pipeline.measure(device, [{ sensor_id: 's', ts, value }]);
 
-const journaled = (pipeline: MemoryPipeline) => pipeline.ingest.journal.waitingSamples;
+const waiting = (pipeline: MemoryPipeline) => pipeline.ingest.journal.waitingSamples;
 
 /** The first message registers the run, and has a row of its own. */
 async function openJournal(pipeline: MemoryPipeline) {
   await until(async () => {
     await measure(pipeline, 'first', NOW - 60_000, 0);
-    return journaled(pipeline) > 0;
+    return waiting(pipeline) > 0;
   });
 }
 
@@ -59,7 +59,7 @@ test('Journal: acknowledged samples whose rows are held back: readers of the pro
   expect(await pipeline.latest('d')).toEqual({ s: [NOW - 49_981, 19] });
   await held.release();
   await pipeline.ingest.drain();
-  expect(journaled(pipeline)).toBe(0);
+  expect(waiting(pipeline)).toBe(0);
   expect(await pipeline.samples('d', 's', NOW - HOUR)).toEqual(samples);
   expect((await countRows(pipeline, bytes)) - before).toBeLessThanOrEqual(3);
 });
@@ -69,7 +69,7 @@ test('Journal: the process is killed before the rows are written: another proces
   await openJournal(first);
   await measure(first, 'd', NOW - 70_000, 1);
   await measure(first, 'd', NOW - 60_000, 2);
-  expect(journaled(first)).toBeGreaterThan(0);
+  expect(waiting(first)).toBeGreaterThan(0);
   await first.stop();
   started.splice(0);
 
@@ -108,9 +108,9 @@ test('Journal: a run whose beat is old acknowledges nothing more: the message ge
   const isFresh = JournalRun.prototype.isFresh;
   try {
     JournalRun.prototype.isFresh = () => false;
-    const before = journaled(pipeline);
+    const before = waiting(pipeline);
     await measure(pipeline, 'd', NOW, 1);
-    expect(journaled(pipeline)).toBeLessThanOrEqual(before);
+    expect(waiting(pipeline)).toBeLessThanOrEqual(before);
     expect(await countRows(pipeline, pipeline.keyOf('d').bytes)).toBe(1);
   } finally {
     JournalRun.prototype.isFresh = isFresh;
