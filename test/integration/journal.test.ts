@@ -57,7 +57,7 @@ test('Journal: a process is killed after its acknowledgements: another process w
     const page: Json = await system.get(`/devices/${device}/sensors/s/measurements?from=${base}&order=asc`);
     expect(page.items.map(({ value }: { value: number }) => value)).toEqual([0, 1, 2, 3, 4]);
   }
-  const latest: Json = await system.get('/latest?name=device-0');
+  const latest: Json = await system.get('/latest?device=device-0');
   expect(latest.items).toMatchObject([{ value: MESSAGES - 1 }]);
   expect((await system.execute('SELECT number FROM journal')).rows).toEqual([]);
 });
