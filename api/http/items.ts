@@ -96,6 +96,7 @@ export function processItem(row: ProcessRow, now: number) {
     window,
     window_limit,
     waiting,
+    journal_ms = 0,
     broker,
     measurements = NO_MEASUREMENTS,
     shares: _shares,
@@ -111,7 +112,7 @@ export function processItem(row: ProcessRow, now: number) {
     stale: isSilent(row, now),
     ...rates,
     measurements,
-    pressure: { window, window_limit, waiting },
+    pressure: { window, window_limit, waiting, journal_ms },
     broker,
   };
 }

@@ -109,6 +109,7 @@ export function createIngest(context: Context, deps: Deps) {
     handler: measurementHandler,
     identify: pipeline.identify,
   });
+  processStats.followJournal(() => journal.ageMs);
   const { retire } = createRetirement({ registry, store: store.retirement, groups, clock });
   const { replay } = createReplay({ pipeline, clock });
 

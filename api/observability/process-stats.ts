@@ -48,6 +48,7 @@ export class ProcessStats {
   #clock;
   #pressure;
   #readers: () => number = () => 0;
+  #journalMs: () => number = () => 0;
   #total = { ...NO_MEASUREMENTS };
   #slots: Slot[] = Array.from({ length: WINDOW_S + 1 }, () => ({
     second: 0,
@@ -70,6 +71,11 @@ export class ProcessStats {
 
   countReaders(readers: () => number) {
     this.#readers = readers;
+  }
+
+  /** `ageMs`: of the oldest sample of the journal whose row is not written yet; 0: no such sample */
+  followJournal(ageMs: () => number) {
+    this.#journalMs = ageMs;
   }
 
   note(counts: MeasurementCounts, commitMs: number) {
@@ -106,6 +112,7 @@ export class ProcessStats {
       samples_per_s: perSecond('samples'),
       refused_per_s: perSecond('refused'),
       ...this.#pressure(),
+      journal_ms: Math.round(this.#journalMs()),
       readers: this.#readers(),
       commits: commits.list(),
     };
@@ -136,6 +143,8 @@ export interface StatsSnapshot {
   window_limit: number;
   /** requests that wait for a permit */
   waiting: number;
+  /** age of the oldest sample in the journal; absent in snapshots of older versions */
+  journal_ms?: number;
   /** stream clients */
   readers: number;
   /** times from the receipt of a message to its commit */
@@ -173,6 +182,7 @@ export function statsOf(snapshots: StatsSnapshot[]) {
     window: sum('window'),
     window_limit: sum('window_limit'),
     waiting: sum('waiting'),
+    journal_ms: Math.max(0, ...snapshots.map(({ journal_ms = 0 }) => journal_ms)),
     refused_per_s: round(sum('refused_per_s'), 10),
     readers: sum('readers'),
   };
@@ -187,7 +197,8 @@ export function parseSnapshot(payload: Buffer): StatsSnapshot | null {
   if (payload.length > MAX_BYTES) return null;
   try {
     const snapshot = JSON.parse(payload.toString());
-    if (!FIGURES.every((figure) => isFigure(snapshot[figure])) || !isCounts(snapshot.commits)) return null;
+    if (!FIGURES.every((figure) => isFigure(snapshot[figure])) || !isFigure(snapshot.journal_ms ?? 0)) return null;
+    if (!isCounts(snapshot.commits)) return null;
     if (snapshot.health === undefined) return snapshot;
     const health = parseHealth(snapshot.health);
     return health && { ...snapshot, health };

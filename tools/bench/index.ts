@@ -11,7 +11,7 @@ const NAMES = PARTS.map(({ name }) => name);
 
 const FLAGS = {
   only: { type: 'text', help: `parts to run, comma-separated: ${NAMES.join(',')}` },
-  shapes: { type: 'text', help: 'loads, sensors x samples a message', fallback: SHAPES.join(',') },
+  shapes: { type: 'text', help: 'loads, sensors x samples a message, @ devices', fallback: SHAPES.join(',') },
   rounds: { type: 'integer', help: 'how often each comparison is run', fallback: 3, min: 1 },
   run: { type: 'duration', help: 'one run of a comparison', fallback: 4000, min: 500 },
   quick: { type: 'switch', help: 'one round of the same measurements, in five minutes' },

@@ -34,7 +34,7 @@ const Status = z
 
 const LiveItems = z.array(SCHEMAS.LatestItem).min(1);
 
-const { samples_per_s, refused_per_s, in_flight, window, window_limit, waiting, readers } =
+const { samples_per_s, refused_per_s, in_flight, window, window_limit, waiting, journal_ms, readers } =
   SCHEMAS.Stats.shape;
 
 const ReadersAnnouncement = z
@@ -49,6 +49,7 @@ const StatsSnapshot = z
     window,
     window_limit,
     waiting,
+    journal_ms: journal_ms.optional(),
     readers,
     commits: z
       .array(

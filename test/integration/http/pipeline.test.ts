@@ -25,7 +25,7 @@ test('GET /pipeline: one process runs: the answer has its state, the database no
       refused_per_s: 0,
       readers: 0,
       measurements: { received: 0, stored: 0, merged: 0, refused: 0, skipped: 0 },
-      pressure: { window: expect.any(Number), window_limit: 512, waiting: 0 },
+      pressure: { window: expect.any(Number), window_limit: 512, waiting: 0, journal_ms: 0 },
       broker: { ok: true, message: expect.any(String) },
     },
   ]);
@@ -70,6 +70,7 @@ test('GET /pipeline/recent: process runs for seconds: entries are appended in or
     window: expect.any(Number),
     window_limit: 512,
     waiting: 0,
+    journal_ms: 0,
     refused_per_s: 0,
     readers: 0,
   });

@@ -108,6 +108,7 @@ test('Event stream: stats event: sent repeatedly, with rates, latencies and the 
       window: figure,
       window_limit: figure,
       waiting: figure,
+      journal_ms: figure,
       refused_per_s: figure,
       readers: figure,
       health: [

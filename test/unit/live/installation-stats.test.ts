@@ -17,6 +17,8 @@ function signsOf(rate: number, commits: number[] = []): StatsSnapshot {
     window: 8,
     window_limit: 64,
     waiting: 2,
+    // Snapshots of older versions have no age of a journal.
+    ...(rate === 20 && { journal_ms: 700 }),
     readers: 3,
     commits: counts.list(),
   };
@@ -36,6 +38,7 @@ const NOTHING = {
   window: 8,
   window_limit: 64,
   waiting: 2,
+  journal_ms: 0,
   refused_per_s: 0,
   readers: 3,
 };
@@ -89,6 +92,7 @@ test('Installation statistics: several processes: each counts once; rates are ad
     window: 24,
     window_limit: 192,
     waiting: 6,
+    journal_ms: 700,
     readers: 9,
   });
   expect(commit_ms.p50).toBeCloseTo(1, 1);
@@ -110,6 +114,7 @@ test.each([
   ['an empty object', {}],
   ['a string instead of a number', { ...signsOf(1), samples_per_s: '1' }],
   ['a negative figure', { ...signsOf(1), waiting: -1 }],
+  ['a negative age of a journal', { ...signsOf(1), journal_ms: -1 }],
   ['an impossibly large figure', { ...signsOf(1), window: 1e300 }],
   ['no latency counts', { ...signsOf(1), commits: null }],
   ['an unknown bucket', { ...signsOf(1), commits: [[100_000, 1]] }],

@@ -14,13 +14,13 @@ export interface Shape {
 /** A minute of one sensor, ten seconds of it, the simulator's collar, a factory, and a single reading. */
 export const SHAPES = ['1x60', '1x10', '4x10', '50x1', '1x1'];
 
-/** @param name `4x10` is four sensors with ten samples each */
+/** @param name `4x10` is four sensors with ten samples each; `1x1@100000` is a fleet of 100,000 devices */
 export function shapeOf(name: string, devices?: number): Shape | null {
-  const match = /^([1-9]\d{0,2})x([1-9]\d{0,3})$/.exec(name);
+  const match = /^([1-9]\d{0,2})x([1-9]\d{0,3})(?:@([1-9]\d{0,5}))?$/.exec(name);
   if (!match) return null;
   const sensors = Number(match[1]);
   const samples = Number(match[2]);
-  return { name, sensors, samples, devices: devices ?? Math.min(DEVICES, Math.floor(SENSORS / sensors)) };
+  return { name, sensors, samples, devices: devices ?? (Number(match[3]) || Math.min(DEVICES, Math.floor(SENSORS / sensors))) };
 }
 
 /** @throws {RangeError} for a name that is no load */

@@ -249,6 +249,16 @@ function ingest(
         title: 'Requests to the database that wait for a place in the window',
         tone: stats?.waiting ? 'warn' : undefined,
       },
+      ...(stats?.journal_ms
+        ? [
+            {
+              label: 'Journal',
+              value: formatDuration(stats.journal_ms),
+              title:
+                'Age of the oldest acknowledged sample whose row is not written yet. While the database is busy, small messages share rows of a journal. Other processes see such samples when their rows are written, within 30 s.',
+            },
+          ]
+        : []),
       {
         label: 'Refused',
         value: formatRate(stats?.refused_per_s),

@@ -11,11 +11,16 @@ const RATES = {
   readers: z.int().min(0),
 };
 
-const PRESSURE = { window: z.int().min(0), window_limit: z.int().min(0), waiting: z.int().min(0) };
+const PRESSURE = {
+  window: z.int().min(0),
+  window_limit: z.int().min(0),
+  waiting: z.int().min(0),
+  journal_ms: z.int().min(0),
+};
 
 const Stats = z.strictObject({ ...RATES, ...PRESSURE }).meta({
   description:
-    'The rates of all processes together over the last five seconds. `commit_ms` is the time from the receipt of a message to its commit, exact to 3 %, null if nothing was committed. `in_flight` counts the running requests to the database. `window` is the congestion window, the current limit of `in_flight`, and `window_limit` its upper limit (`INGEST_MAX_IN_FLIGHT`). `waiting` counts the requests that wait for a place in the window. `readers` counts the readers of `/stream`.',
+    'The rates of all processes together over the last five seconds. `commit_ms` is the time from the receipt of a message to its commit, exact to 3 %, null if nothing was committed. `in_flight` counts the running requests to the database. `window` is the congestion window, the current limit of `in_flight`, and `window_limit` its upper limit (`INGEST_MAX_IN_FLIGHT`). `waiting` counts the requests that wait for a place in the window. `journal_ms` is the age of the oldest sample in a journal whose row is not written yet, 0 if no sample waits. `readers` counts the readers of `/stream`.',
 });
 
 const StatsThen = z.strictObject({ ts: Time, ...Stats.shape });
@@ -79,7 +84,7 @@ const Process = z
   })
   .meta({
     description:
-      '`pressure` has the congestion window for requests to the database, its upper limit (`INGEST_MAX_IN_FLIGHT`), and the count of requests that wait for a place. `readers` counts the readers of `/stream` at this process. `client_id` is the MQTT client id; for a process without a session at the broker it is the address where the process serves.',
+      '`pressure` has the congestion window for requests to the database, its upper limit (`INGEST_MAX_IN_FLIGHT`), the count of requests that wait for a place, and the age of the oldest sample in the journal. `readers` counts the readers of `/stream` at this process. `client_id` is the MQTT client id; for a process without a session at the broker it is the address where the process serves.',
   });
 
 const Mqtt = z

@@ -16,6 +16,7 @@ const STATS: Stats = {
   window: 32,
   window_limit: 512,
   waiting: 0,
+  journal_ms: 0,
   refused_per_s: 0,
   readers: 1,
 };
@@ -35,7 +36,7 @@ const processOf = (more?: Partial<ProcessInfo>): ProcessInfo => ({
   refused_per_s: 0,
   readers: 1,
   measurements: MEASUREMENTS,
-  pressure: { window: 32, window_limit: 512, waiting: 0 },
+  pressure: { window: 32, window_limit: 512, waiting: 0, journal_ms: 0 },
   broker: { ok: true, message: 'connected' },
   ...more,
 });
