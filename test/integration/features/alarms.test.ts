@@ -108,6 +108,48 @@ test('Alarm: value crosses the limit and returns: signed webhook, stream and Ale
   ]);
 });
 
+test('Absence alarm: sensor is silent for three intervals while its device sends: an alarm opens, and clears at the next sample', async () => {
+  await device.birth('pump', {
+    sensors: [
+      { sensor_id: 'flow', interval_ms: 1000 },
+      // This sensor keeps sending. Its long interval tolerates a machine that stalls for seconds.
+      { sensor_id: 'heat', interval_ms: 10_000 },
+    ],
+  });
+  const { rule_id } = await addRule({
+    name: 'silent',
+    scope: { device: 'pump' },
+    condition: { kind: 'absent' },
+  });
+  const last = Date.now();
+  await device.measure('pump', [
+    { sensor_id: 'flow', ts: last, value: 1 },
+    { sensor_id: 'heat', ts: last, value: 1 },
+  ]);
+  const beats = setInterval(
+    () => device.measure('pump', [{ sensor_id: 'heat', ts: Date.now(), value: 1 }]).catch(() => {}),
+    500,
+  );
+  try {
+    await until(() => receivedOf('silent', 'opened').length > 0);
+    const { items } = await system.get('/alarms?state=open');
+    expect(items).toMatchObject([
+      { rule: 'silent', sensor: 'flow', opened_at: new Date(last + 3000).toISOString(), peak: null },
+    ]);
+    await until(async () => {
+      await device.measure('pump', [{ sensor_id: 'flow', ts: Date.now(), value: 1 }]);
+      return (await system.get('/alarms?state=open')).items.length === 0;
+    });
+  } finally {
+    clearInterval(beats);
+    await request(`/alarm-rules/${rule_id}`, 'DELETE');
+  }
+  const opened = receivedOf('silent', 'opened').map(({ alarm }) => alarm);
+  expect(new Set(opened.map(({ sensor }) => sensor))).toEqual(new Set(['flow']));
+  // Each silence has one alarm. On a machine that stalls, the sensor may have been silent twice.
+  expect(new Set(opened.map(({ alarm_id }) => alarm_id)).size).toBe(opened.length);
+});
+
 test('POST /alarms/{alarm_id}/acknowledge: name and comment: stored in the alarm, listed in its events, and sent to the webhook', async () => {
   await addRule({
     name: 'mine',
