@@ -197,7 +197,8 @@ export function parseSnapshot(payload: Buffer): StatsSnapshot | null {
   if (payload.length > MAX_BYTES) return null;
   try {
     const snapshot = JSON.parse(payload.toString());
-    if (!FIGURES.every((figure) => isFigure(snapshot[figure])) || !isFigure(snapshot.journal_ms ?? 0)) return null;
+    if (!FIGURES.every((figure) => isFigure(snapshot[figure])) || !isFigure(snapshot.journal_ms ?? 0))
+      return null;
     if (!isCounts(snapshot.commits)) return null;
     if (snapshot.health === undefined) return snapshot;
     const health = parseHealth(snapshot.health);

@@ -132,6 +132,7 @@ export interface StatsEvent {
   window: number;
   window_limit: number;
   waiting: number;
+  journal_ms: number;
   health: ProcessHealth[];
 }
 /** The health of one process, as it reports it once a second. `checks` are those of its `/readyz`. `unanswered_ms` is the time since the database last answered a check, 0 while it answers. `unsettled` counts the messages that are received and not acknowledged, with the age of the oldest. `standstill_ms` is the time since one of them made progress. */

@@ -20,7 +20,12 @@ export function shapeOf(name: string, devices?: number): Shape | null {
   if (!match) return null;
   const sensors = Number(match[1]);
   const samples = Number(match[2]);
-  return { name, sensors, samples, devices: devices ?? (Number(match[3]) || Math.min(DEVICES, Math.floor(SENSORS / sensors))) };
+  return {
+    name,
+    sensors,
+    samples,
+    devices: devices ?? (Number(match[3]) || Math.min(DEVICES, Math.floor(SENSORS / sensors))),
+  };
 }
 
 /** @throws {RangeError} for a name that is no load */

@@ -39,7 +39,7 @@ export interface Pipeline {
     mqtt: Mqtt | null;
   };
 }
-/** `pressure` has the congestion window for requests to the database, its upper limit (`INGEST_MAX_IN_FLIGHT`), and the count of requests that wait for a place. `readers` counts the readers of `/stream` at this process. `client_id` is the MQTT client id; for a process without a session at the broker it is the address where the process serves. */
+/** `pressure` has the congestion window for requests to the database, its upper limit (`INGEST_MAX_IN_FLIGHT`), the count of requests that wait for a place, and the age of the oldest sample in the journal. `readers` counts the readers of `/stream` at this process. `client_id` is the MQTT client id; for a process without a session at the broker it is the address where the process serves. */
 export interface Process {
   client_id: string;
   role: 'all' | 'ingest' | 'http';
@@ -67,6 +67,7 @@ export interface Process {
     window: number;
     window_limit: number;
     waiting: number;
+    journal_ms: number;
   };
   broker: {
     ok: boolean;
@@ -81,7 +82,7 @@ export interface Mqtt {
   tls: boolean;
   credentials: boolean;
 }
-/** The rates of all processes together over the last five seconds. `commit_ms` is the time from the receipt of a message to its commit, exact to 3 %, null if nothing was committed. `in_flight` counts the running requests to the database. `window` is the congestion window, the current limit of `in_flight`, and `window_limit` its upper limit (`INGEST_MAX_IN_FLIGHT`). `waiting` counts the requests that wait for a place in the window. `readers` counts the readers of `/stream`. */
+/** The rates of all processes together over the last five seconds. `commit_ms` is the time from the receipt of a message to its commit, exact to 3 %, null if nothing was committed. `in_flight` counts the running requests to the database. `window` is the congestion window, the current limit of `in_flight`, and `window_limit` its upper limit (`INGEST_MAX_IN_FLIGHT`). `waiting` counts the requests that wait for a place in the window. `journal_ms` is the age of the oldest sample in a journal whose row is not written yet, 0 if no sample waits. `readers` counts the readers of `/stream`. */
 export interface Stats {
   samples_per_s: number;
   commit_ms: {
@@ -94,6 +95,7 @@ export interface Stats {
   window: number;
   window_limit: number;
   waiting: number;
+  journal_ms: number;
 }
 export interface RecentStats {
   items: {
@@ -109,5 +111,6 @@ export interface RecentStats {
     window: number;
     window_limit: number;
     waiting: number;
+    journal_ms: number;
   }[];
 }
