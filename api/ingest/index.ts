@@ -153,6 +153,7 @@ export function createIngest(context: Context, deps: Deps) {
         findNewest,
         retry,
         publish,
+        settled: (id) => journal.settled(id),
         onReplaced: (count) => metrics.corrected.inc({ kind: 'replace' }, count),
       });
       measurements.setCorrections(replacing.corrections);

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { MillraceError } from '../../../common/errors.ts';
 import { type DeviceBytes, uuidText } from '../../../schema/ids.ts';
 import type { Newest } from '../../store/devices/latest-rows.ts';
 import { blocksOfHour } from '../../store/index.ts';
 import type { JournalStore } from '../../store/journal/index.ts';
-
+import { isRefusal } from '../../store/sending/pending-rows.ts';
 import type { Device } from '../registry/cache.ts';
 import type { Series } from '../sample-writer.ts';
 import { JournalRun } from './run.ts';
@@ -58,6 +59,8 @@ export class Journal {
   #busyUntil = Number.NEGATIVE_INFINITY;
   #isBeating = false;
   #beatAt = 0;
+  /** When the run was created, in ms of `performance.now()`. */
+  #startedAt = 0;
   #timer: NodeJS.Timeout | null = null;
   #isEnding = false;
 
@@ -83,7 +86,7 @@ export class Journal {
 
   /** A run that is not alive any more is taken over like that of another process. */
   isOwn(run: Buffer): boolean {
-    return this.#run?.id.equals(run) === true;
+    return this.#run?.id.equals(run) === true && this.#run.isFresh(performance.now());
   }
 
   get waitingSamples() {
@@ -109,8 +112,9 @@ export class Journal {
   }
 
   /**
-   * @returns settles when the samples are in the journal; false: the run became stale meanwhile, so they do not count as committed
-   * @throws `unavailable` while the process ends, `rejected`
+   * @returns settles when the samples are in the journal; false: they do not count as committed, because the run became stale meanwhile,
+   *   the process ends, or the database refused the row
+   * @throws `unavailable` while the process ends
    */
   append(device: Device, series: Series[]): Promise<boolean> {
     const run = this.#run as JournalRun;
@@ -122,12 +126,15 @@ export class Journal {
       () => {
         run.settle(segment);
         const now = performance.now();
-        if (!run.isFresh(now)) return false;
+        // A drain may have removed the segment already.
+        if (this.#isEnding || !run.isFresh(now)) return false;
         this.#waiting.add(device, series, segment.number, now);
         return true;
       },
       (error) => {
         run.settle(segment);
+        // The reason may be another message of the row.
+        if (isRefusal(error)) return false;
         throw error;
       },
     );
@@ -151,10 +158,14 @@ export class Journal {
     return newest;
   }
 
-  /** Settles when the rows of all samples of the device are written. */
+  /** Settles when the rows of the samples that wait now are written. */
   async settled(id: string): Promise<void> {
-    while (this.#waiting.of(id).length > 0 && !this.#isEnding) {
-      for (const waiting of this.#waiting.of(id)) if (this.#waiting.leaving === 0) this.#leave(waiting);
+    const before = this.#waiting.of(id);
+    for (;;) {
+      const waiting = this.#waiting.of(id).filter((each) => before.includes(each));
+      const [first] = waiting;
+      if (!first || this.#isEnding) return;
+      if (!this.#waiting.isLeaving(id)) this.#leave(first);
       await sleep(TICK_MS, undefined, { ref: false });
     }
   }
@@ -176,7 +187,9 @@ export class Journal {
   #start() {
     const now = performance.now();
     // The samples of a run that became stale are still written by this process, and also by the one that takes it over.
-    if (!this.#run || (this.#beatAt > 0 && !this.#run.isFresh(now) && !this.#isBeating)) {
+    const isDue = now - this.#startedAt >= this.#beatMs && !this.#isBeating;
+    if (!this.#run || (isDue && !this.#run.isFresh(now))) {
+      this.#startedAt = now;
       this.#segment = this.#run ? this.#run.segment + 2 : 1;
       this.#run = new JournalRun({
         store: this.#store,
@@ -184,7 +197,6 @@ export class Journal {
         first: this.#segment,
         beatMs: this.#beatMs,
       });
-      this.#beatAt = 0;
       void this.#beat();
     }
     this.#timer ??= setInterval(() => this.#tick(), TICK_MS).unref();
@@ -214,8 +226,17 @@ export class Journal {
         this.#waiting.left(waiting);
         if (!this.#isEnding) this.#tick();
       },
-      // The process ends: the samples stay in the journal.
-      (error) => this.#logger.warn({ reason: String(error) }, 'the rows of a device were not written'),
+      (error) => {
+        const [device, samples] = [waiting.device.id, waiting.samples];
+        // The process ends: the samples stay in the journal.
+        if (error instanceof MillraceError && error.code === 'unavailable') {
+          this.#logger.warn({ device, reason: error.message }, 'the rows of a device were not written');
+          return;
+        }
+        // Otherwise the later samples of the device, and the journal of all others, would wait for ever.
+        this.#waiting.left(waiting);
+        this.#logger.error({ device, samples, err: error }, 'acknowledged samples are lost: their rows were refused');
+      },
     );
   }
 
