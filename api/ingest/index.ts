@@ -181,7 +181,7 @@ export function createIngest(context: Context, deps: Deps) {
     },
     /** Writes the rows of acknowledged samples. No message may be in progress. */
     async drain() {
-      await Promise.all([takeover.stop(), journal.stop(DRAIN_MS)]);
+      await Promise.all([takeover.stop(DRAIN_MS), journal.stop(DRAIN_MS)]);
     },
     get unsettledBytes() {
       return admission.budget.used;

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { forEachConcurrently } from '../../../common/concurrency.ts';
 import { type DeviceBytes, type SensorBytes, uuidText } from '../../../schema/ids.ts';
@@ -52,10 +53,11 @@ export class JournalTakeover {
     this.#later(0);
   }
 
-  async stop() {
+  /** Waits for the samples that are being written. While the database is unavailable, they are repeated for as long as the process runs. */
+  async stop(withinMs: number) {
     this.#ending.abort();
     clearTimeout(this.#timer);
-    await this.#round;
+    await Promise.race([this.#round, sleep(withinMs, undefined, { ref: false })]);
   }
 
   #later(pauseMs: number) {
@@ -136,7 +138,7 @@ export class JournalTakeover {
   #reportRefused({ bytes }: LeftSamples, error: unknown) {
     if (!isRefusal(error)) throw error;
     const device = uuidText(bytes);
-    this.#deps.logger.error({ device, err: error }, 'acknowledged samples are lost: their rows were refused');
+    this.#deps.logger.error({ device, err: error }, 'rows of acknowledged samples could not be written');
   }
 }
 

@@ -53,9 +53,8 @@ const countRows = async ({ client }: MemoryPipeline, device: Buffer) => {
   return rows.filter((row) => row['samples']).length;
 };
 
-/** Settles when no more than `left` journals exist. */
-async function takeOverAll({ store, ingest }: MemoryPipeline, left: number = 0) {
-  const takeover = new JournalTakeover({
+const takeoverOf = ({ store, ingest }: MemoryPipeline) =>
+  new JournalTakeover({
     store: store.journal,
     leases: store.journalLeases,
     retry: store.retry,
@@ -65,11 +64,15 @@ async function takeOverAll({ store, ingest }: MemoryPipeline, left: number = 0) 
     beatMs: 2,
     logger: { info() {}, debug() {}, error() {} },
   });
+
+/** Settles when no more than `left` journals exist. */
+async function takeOverAll(pipeline: MemoryPipeline, left: number = 0) {
+  const takeover = takeoverOf(pipeline);
   takeover.start();
   try {
-    await until(async () => (await store.journal.runs()).length <= left, { withinMs: 5000 });
+    await until(async () => (await pipeline.store.journal.runs()).length <= left, { withinMs: 5000 });
   } finally {
-    await takeover.stop();
+    await takeover.stop(5000);
   }
 }
 
@@ -170,6 +173,22 @@ test('Journal: the entries of one journal are of a later version: others are tak
   }
   await takeOverAll(second, 2);
   expect(await second.samples('d', 's', NOW - HOUR)).toEqual([[NOW - 70_000, 1]]);
+});
+
+test('Journal: the database is unavailable during a takeover: the process can stop', async () => {
+  const first = await start();
+  await openJournal(first);
+  await first.stop();
+  started.splice(0);
+
+  const writes = new HeldWrites();
+  const second = await start({ database: first.client, settings: { INGEST_JOURNAL: 'never' }, writes });
+  const held = writes.hold({ write: 'write_measurements' });
+  const takeover = takeoverOf(second);
+  takeover.start();
+  await held.reached();
+  await takeover.stop(10);
+  await held.release();
 });
 
 test('Journal: the database refuses the rows of one device: those of others are written, and nothing waits for ever', async () => {
