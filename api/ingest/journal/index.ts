@@ -4,6 +4,7 @@ import { MillraceError } from '../../../common/errors.ts';
 import { type DeviceBytes, uuidText } from '../../../schema/ids.ts';
 import type { Newest } from '../../store/devices/latest-rows.ts';
 import { blocksOfHour } from '../../store/index.ts';
+import { entryBytes } from '../../store/journal/entries.ts';
 import type { JournalStore } from '../../store/journal/index.ts';
 import { isRefusal } from '../../store/sending/pending-rows.ts';
 import type { Device } from '../registry/cache.ts';
@@ -119,7 +120,7 @@ export class Journal {
   append(device: Device, series: Series[]): Promise<boolean> {
     const run = this.#run as JournalRun;
     const entry = { device: device.bytes, series };
-    const { row, segment } = run.append(performance.now(), 32 * series.length, (partition) =>
+    const { row, segment } = run.append(performance.now(), entryBytes(series), (partition) =>
       this.#store.rows.append(partition, entry),
     );
     return row.done.then(

@@ -8,6 +8,7 @@ import { JournalTakeover } from '../../../../api/ingest/journal/takeover.ts';
 import { type WaitingDevice, WaitingSamples } from '../../../../api/ingest/journal/waiting-samples.ts';
 import { blankDevice, blankSensor, type Device, type Sensor } from '../../../../api/ingest/registry/cache.ts';
 import { EntriesWriter, entryBytes, readEntries } from '../../../../api/store/journal/entries.ts';
+import type { RunRow } from '../../../../api/store/journal/index.ts';
 import { type DeviceBytes, type SensorBytes, uuidBytes } from '../../../../schema/ids.ts';
 import { HeldWrites } from '../../../support/database/held-writes.ts';
 import { type MemoryPipeline, startMemoryPipeline } from '../../../support/system/memory-pipeline.ts';
@@ -126,7 +127,9 @@ test('Journal: a run whose beat is old acknowledges nothing more: the message ge
   await openJournal(pipeline);
   const isFresh = JournalRun.prototype.isFresh;
   try {
+    const [run] = (await pipeline.store.journal.runs()) as [RunRow];
     JournalRun.prototype.isFresh = () => false;
+    expect(pipeline.ingest.journal.isOwn(run.run)).toBe(false);
     const before = waiting(pipeline);
     await measure(pipeline, 'd', NOW, 1);
     expect(waiting(pipeline)).toBeLessThanOrEqual(before);
@@ -224,6 +227,24 @@ test('Journal: the database refuses the row of the journal: the message gets its
   await measure(pipeline, 'd', NOW - 50_000, 1);
   expect(await countRows(pipeline, pipeline.keyOf('d').bytes)).toBe(1);
   expect(await pipeline.deadLetters()).toEqual([]);
+});
+
+test('Journal: a message of one sensor has many samples: a segment counts all of them', async () => {
+  const pipeline = await start();
+  await openJournal(pipeline);
+  const { append } = JournalRun.prototype;
+  const counted: number[] = [];
+  try {
+    JournalRun.prototype.append = function (this: JournalRun, now, bytes, write) {
+      counted.push(bytes);
+      return append.call(this, now, bytes, write);
+    };
+    const samples = Array.from({ length: 64 }, (_, step) => ({ sensor_id: 's', ts: NOW - step, value: step }));
+    await pipeline.measure('d', samples);
+  } finally {
+    JournalRun.prototype.append = append;
+  }
+  expect(counted[0]).toBeGreaterThan(64 * 16);
 });
 
 test('Journal: its row is committed after the drain: the message gets its own row', async () => {
