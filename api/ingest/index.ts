@@ -123,6 +123,8 @@ export function createIngest(context: Context, deps: Deps) {
     logger: context.logger,
   });
 
+  let drained: Promise<unknown> | null = null;
+
   exposeIngest(metrics, { admission, submissions, journal });
 
   return {
@@ -179,10 +181,9 @@ export function createIngest(context: Context, deps: Deps) {
       await Promise.all([clockGuard.start(), registry.recount()]);
       takeover.start();
     },
-    /** Writes the rows of acknowledged samples. No message may be in progress. */
-    async drain() {
-      await Promise.all([takeover.stop(DRAIN_MS), journal.stop(DRAIN_MS)]);
-    },
+    /** Writes the rows of acknowledged samples. Messages in progress get their own rows. Further calls wait for the first one. */
+    drain: (): Promise<unknown> =>
+      (drained ??= Promise.all([takeover.stop(DRAIN_MS), journal.stop(DRAIN_MS)])),
     get unsettledBytes() {
       return admission.budget.used;
     },
