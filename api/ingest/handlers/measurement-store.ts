@@ -340,6 +340,7 @@ export class MeasurementStore {
     seenAt: number | null,
     began: number,
   ): Promise<[changed: Sensor[], hours: Hour[]]> {
+    this.#deps.journal.release(device.id);
     await this.#writeRows(device, series, seenAt, began);
     return [await this.#deps.write.latest(device, series.map(newestOf)), NO_HOURS];
   }

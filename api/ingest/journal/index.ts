@@ -102,6 +102,12 @@ export class Journal {
 
   /** Whether the message goes into the journal. @param series all in one hour, which is not late */
   takes(device: Device, series: Series[]): boolean {
+    if (this.#mayTake(device, series)) return true;
+    this.release(device.id);
+    return false;
+  }
+
+  #mayTake(device: Device, series: Series[]): boolean {
     if (this.#use === 'never' || this.#isEnding || device.isCorrected) return false;
     const now = performance.now();
     if (this.#use === 'always' || this.#isBusy()) this.#busyUntil = now + BUSY_MS;
@@ -159,14 +165,19 @@ export class Journal {
     return newest;
   }
 
+  /** Before a message does not enter the journal: observers of blocks get earlier samples first, and they share its row. */
+  release(id: string) {
+    const [first] = this.#waiting.of(id);
+    if (first && !this.#waiting.isLeaving(id)) this.#leave(first);
+  }
+
   /** Settles when the rows of the samples that wait now are written. */
   async settled(id: string): Promise<void> {
     const before = this.#waiting.of(id);
     for (;;) {
-      const waiting = this.#waiting.of(id).filter((each) => before.includes(each));
-      const [first] = waiting;
-      if (!first || this.#isEnding) return;
-      if (!this.#waiting.isLeaving(id)) this.#leave(first);
+      const isWaiting = this.#waiting.of(id).some((each) => before.includes(each));
+      if (!isWaiting || this.#isEnding) return;
+      this.release(id);
       await sleep(TICK_MS, undefined, { ref: false });
     }
   }

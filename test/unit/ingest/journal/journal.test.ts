@@ -279,6 +279,19 @@ test('Journal: a device sends on while its rows are awaited: the wait ends', asy
   await settled;
 });
 
+test('Journal: a later message is too large for it: earlier samples are written first, in the same row', async () => {
+  const pipeline = await start();
+  await openJournal(pipeline);
+  await measure(pipeline, 'd', NOW - 50_000, 1);
+  await pipeline.ingest.journal.settled(pipeline.keyOf('d').id);
+  const before = await countRows(pipeline, pipeline.keyOf('d').bytes);
+  await measure(pipeline, 'd', NOW - 40_000, 1);
+  const samples = Array.from({ length: 65 }, (_, step) => ({ sensor_id: 's', ts: NOW - step, value: step }));
+  await pipeline.measure('d', samples);
+  await pipeline.ingest.journal.settled(pipeline.keyOf('d').id);
+  expect((await countRows(pipeline, pipeline.keyOf('d').bytes)) - before).toBe(1);
+});
+
 test('Journal: a sample is removed while it waits: latest does not show it when its row is written', async () => {
   const pipeline = await start();
   await openJournal(pipeline);
