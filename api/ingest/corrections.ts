@@ -47,6 +47,8 @@ export class Corrections {
     retry: Pick<Retry, 'run'>;
     publish: Publish;
     onReplaced: (samples: number) => void;
+    /** settles when the rows of acknowledged samples of the device are written */
+    settled: (id: string) => Promise<void>;
   }) {
     this.#deps = deps;
     this.log = deps.log;
@@ -112,6 +114,8 @@ export class Corrections {
       filled.map(({ sensor, hours }) => ({ sensor: sensor.bytes, hours })),
       check,
     );
+    // Otherwise a sample that is corrected before its row is written would get into `latest` afterwards.
+    await this.#deps.settled(device.id);
     const changed = await this.#correctLatest(
       device,
       filled.flatMap(({ sensor: { id }, hours }) => {

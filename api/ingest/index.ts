@@ -124,6 +124,8 @@ export function createIngest(context: Context, deps: Deps) {
     logger: context.logger,
   });
 
+  let drained: Promise<unknown> | null = null;
+
   exposeIngest(metrics, { admission, submissions, journal });
 
   return {
@@ -154,6 +156,7 @@ export function createIngest(context: Context, deps: Deps) {
         findNewest,
         retry,
         publish,
+        settled: (id) => journal.settled(id),
         onReplaced: (count) => metrics.corrected.inc({ kind: 'replace' }, count),
       });
       measurements.setCorrections(replacing.corrections);
@@ -179,10 +182,9 @@ export function createIngest(context: Context, deps: Deps) {
       await Promise.all([clockGuard.start(), registry.recount()]);
       takeover.start();
     },
-    /** Writes the rows of acknowledged samples. No message may be in progress. */
-    async drain() {
-      await Promise.all([takeover.stop(), journal.stop(DRAIN_MS)]);
-    },
+    /** Writes the rows of acknowledged samples. Messages in progress get their own rows. Further calls wait for the first one. */
+    drain: (): Promise<unknown> =>
+      (drained ??= Promise.all([takeover.stop(DRAIN_MS), journal.stop(DRAIN_MS)])),
     get unsettledBytes() {
       return admission.budget.used;
     },

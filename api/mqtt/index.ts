@@ -20,7 +20,7 @@ export interface SourceDeps {
   /** null: no TLS */
   tls: OwnCertificate | null;
   handleMessage: HandleMessage;
-  ingest: Pick<Ingest, 'room' | 'progress' | 'isStuck' | 'abort' | 'topics'>;
+  ingest: Pick<Ingest, 'room' | 'progress' | 'isStuck' | 'abort' | 'drain' | 'topics'>;
   accounts: Accounts;
   periods: Pick<Periods, 'unsettled' | 'keepAlive'>;
   onFatal: (error: Error) => void;
@@ -77,6 +77,8 @@ export function createMessageSource(context: Context, deps: SourceDeps) {
       const { unsettled } = progress;
       if (unsettled > 0)
         logger.warn({ unsettled }, 'messages stay unacknowledged; their senders send them again');
+      // Afterwards no failed request is repeated.
+      await ingest.drain();
       ingest.abort();
       await source.stop();
       await progress.untilSettled({ withinMs: WILLS_MS });

@@ -109,6 +109,7 @@ async function drainSession(deps: {
   } finally {
     subscriber.quiesce();
     await progress.untilSettled({ withinMs: SETTLE_MS, isHopeless: () => ingest.isStuck });
+    await ingest.drain();
     ingest.abort();
     await subscriber.stop({ endSession: isEmpty });
     await store.close();

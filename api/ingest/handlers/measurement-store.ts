@@ -340,6 +340,7 @@ export class MeasurementStore {
     seenAt: number | null,
     began: number,
   ): Promise<[changed: Sensor[], hours: Hour[]]> {
+    this.#deps.journal.release(device.id);
     await this.#writeRows(device, series, seenAt, began);
     return [await this.#deps.write.latest(device, series.map(newestOf)), NO_HOURS];
   }
@@ -362,7 +363,12 @@ export class MeasurementStore {
 
   /** The rows of samples that another process acknowledged. Samples of a device or sensor that was retired meanwhile are dropped. */
   async writeLeft({ bytes, sensors }: LeftSamples): Promise<void> {
-    const device = await this.#deps.registry.find({ id: uuidText(bytes), bytes });
+    const { registry } = this.#deps;
+    const identity = { id: uuidText(bytes), bytes };
+    const cached = await registry.find(identity);
+    // The other process may have registered sensors since this one read the device.
+    const isKnown = cached && [...sensors.keys()].every((id) => cached.sensors.has(id));
+    const device = isKnown ? cached : await registry.reload(identity);
     if (!device) return;
     const series: Series[] = [];
     for (const [id, { times, values }] of sensors) {

@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { MillraceError } from '../../../common/errors.ts';
 import { type DeviceBytes, uuidText } from '../../../schema/ids.ts';
 import type { Newest } from '../../store/devices/latest-rows.ts';
 import { blocksOfHour } from '../../store/index.ts';
+import { entryBytes } from '../../store/journal/entries.ts';
 import type { JournalStore } from '../../store/journal/index.ts';
-
+import { isRefusal } from '../../store/sending/pending-rows.ts';
 import type { Device } from '../registry/cache.ts';
 import type { Series } from '../sample-writer.ts';
 import { JournalRun } from './run.ts';
@@ -58,6 +60,8 @@ export class Journal {
   #busyUntil = Number.NEGATIVE_INFINITY;
   #isBeating = false;
   #beatAt = 0;
+  /** When the run was created, in ms of `performance.now()`. */
+  #startedAt = 0;
   #timer: NodeJS.Timeout | null = null;
   #isEnding = false;
 
@@ -83,7 +87,7 @@ export class Journal {
 
   /** A run that is not alive any more is taken over like that of another process. */
   isOwn(run: Buffer): boolean {
-    return this.#run?.id.equals(run) === true;
+    return this.#run?.id.equals(run) === true && this.#run.isFresh(performance.now());
   }
 
   get waitingSamples() {
@@ -98,6 +102,12 @@ export class Journal {
 
   /** Whether the message goes into the journal. @param series all in one hour, which is not late */
   takes(device: Device, series: Series[]): boolean {
+    if (this.#mayTake(device, series)) return true;
+    this.release(device.id);
+    return false;
+  }
+
+  #mayTake(device: Device, series: Series[]): boolean {
     if (this.#use === 'never' || this.#isEnding || device.isCorrected) return false;
     const now = performance.now();
     if (this.#use === 'always' || this.#isBusy()) this.#busyUntil = now + BUSY_MS;
@@ -109,25 +119,29 @@ export class Journal {
   }
 
   /**
-   * @returns settles when the samples are in the journal; false: the run became stale meanwhile, so they do not count as committed
-   * @throws `unavailable` while the process ends, `rejected`
+   * @returns settles when the samples are in the journal; false: they do not count as committed, because the run became stale meanwhile,
+   *   the process ends, or the database refused the row
+   * @throws `unavailable` while the process ends
    */
   append(device: Device, series: Series[]): Promise<boolean> {
     const run = this.#run as JournalRun;
     const entry = { device: device.bytes, series };
-    const { row, segment } = run.append(performance.now(), 32 * series.length, (partition) =>
+    const { row, segment } = run.append(performance.now(), entryBytes(series), (partition) =>
       this.#store.rows.append(partition, entry),
     );
     return row.done.then(
       () => {
         run.settle(segment);
         const now = performance.now();
-        if (!run.isFresh(now)) return false;
+        // A drain may have removed the segment already.
+        if (this.#isEnding || !run.isFresh(now)) return false;
         this.#waiting.add(device, series, segment.number, now);
         return true;
       },
       (error) => {
         run.settle(segment);
+        // The reason may be another message of the row.
+        if (isRefusal(error)) return false;
         throw error;
       },
     );
@@ -151,10 +165,19 @@ export class Journal {
     return newest;
   }
 
-  /** Settles when the rows of all samples of the device are written. */
+  /** Before a message does not enter the journal: observers of blocks get earlier samples first, and they share its row. */
+  release(id: string) {
+    const [first] = this.#waiting.of(id);
+    if (first && !this.#waiting.isLeaving(id)) this.#leave(first);
+  }
+
+  /** Settles when the rows of the samples that wait now are written. */
   async settled(id: string): Promise<void> {
-    while (this.#waiting.of(id).length > 0 && !this.#isEnding) {
-      for (const waiting of this.#waiting.of(id)) if (this.#waiting.leaving === 0) this.#leave(waiting);
+    const before = this.#waiting.of(id);
+    for (;;) {
+      const isWaiting = this.#waiting.of(id).some((each) => before.includes(each));
+      if (!isWaiting || this.#isEnding) return;
+      this.release(id);
       await sleep(TICK_MS, undefined, { ref: false });
     }
   }
@@ -176,7 +199,9 @@ export class Journal {
   #start() {
     const now = performance.now();
     // The samples of a run that became stale are still written by this process, and also by the one that takes it over.
-    if (!this.#run || (this.#beatAt > 0 && !this.#run.isFresh(now) && !this.#isBeating)) {
+    const isDue = now - this.#startedAt >= this.#beatMs && !this.#isBeating;
+    if (!this.#run || (isDue && !this.#run.isFresh(now))) {
+      this.#startedAt = now;
       this.#segment = this.#run ? this.#run.segment + 2 : 1;
       this.#run = new JournalRun({
         store: this.#store,
@@ -184,7 +209,6 @@ export class Journal {
         first: this.#segment,
         beatMs: this.#beatMs,
       });
-      this.#beatAt = 0;
       void this.#beat();
     }
     this.#timer ??= setInterval(() => this.#tick(), TICK_MS).unref();
@@ -214,8 +238,17 @@ export class Journal {
         this.#waiting.left(waiting);
         if (!this.#isEnding) this.#tick();
       },
-      // The process ends: the samples stay in the journal.
-      (error) => this.#logger.warn({ reason: String(error) }, 'the rows of a device were not written'),
+      (error) => {
+        const [device, samples] = [waiting.device.id, waiting.samples];
+        // The process ends: the samples stay in the journal.
+        if (error instanceof MillraceError && error.code === 'unavailable') {
+          this.#logger.warn({ device, reason: error.message }, 'the rows of a device were not written');
+          return;
+        }
+        // Otherwise the later samples of the device, and the journal of all others, would wait for ever.
+        this.#waiting.left(waiting);
+        this.#logger.error({ device, samples, err: error }, 'rows of acknowledged samples could not be written');
+      },
     );
   }
 

@@ -1,8 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { forEachConcurrently } from '../../../common/concurrency.ts';
 import { type DeviceBytes, type SensorBytes, uuidText } from '../../../schema/ids.ts';
 import type { LeaseStore } from '../../store/history/progress.ts';
 import type { JournalEntry, JournalStore, RunRow } from '../../store/journal/index.ts';
+import { isRefusal } from '../../store/sending/pending-rows.ts';
 import type { Retry } from '../../store/sending/retry.ts';
 import { STALE_BEATS } from './run.ts';
 
@@ -42,7 +44,7 @@ export class JournalTakeover {
     write: (samples: LeftSamples) => Promise<unknown>;
     process: string;
     beatMs: number;
-    logger: Pick<Logger, 'info' | 'debug'>;
+    logger: Pick<Logger, 'info' | 'debug' | 'error'>;
   }) {
     this.#deps = deps;
   }
@@ -51,10 +53,11 @@ export class JournalTakeover {
     this.#later(0);
   }
 
-  async stop() {
+  /** Waits for the samples that are being written. While the database is unavailable, they are repeated for as long as the process runs. */
+  async stop(withinMs: number) {
     this.#ending.abort();
     clearTimeout(this.#timer);
-    await this.#round;
+    await Promise.race([this.#round, sleep(withinMs, undefined, { ref: false })]);
   }
 
   #later(pauseMs: number) {
@@ -67,16 +70,22 @@ export class JournalTakeover {
 
   async #look() {
     const { store, leases, process, logger } = this.#deps;
+    // A journal that cannot be read must not keep others waiting.
+    const report = (error: unknown) =>
+      logger.debug({ reason: String(error) }, 'the journals of other processes could not be read');
     try {
       const left = this.#dead(await store.runs(), performance.now());
       if (left.length === 0 || !(await leases.take(LEASE, process))) return;
       try {
-        for (const run of left) await this.#takeOver(run);
+        for (const run of left) {
+          if (this.#ending.signal.aborted) return;
+          await this.#takeOver(run).catch(report);
+        }
       } finally {
         await leases.release(LEASE, process);
       }
     } catch (error) {
-      logger.debug({ reason: String(error) }, 'the journals of other processes could not be read');
+      report(error);
     }
   }
 
@@ -121,8 +130,15 @@ export class JournalTakeover {
   async #writeDevices(devices: Map<string, LeftSamples>) {
     await forEachConcurrently(DEVICES_AT_ONCE, devices.values(), async (left) => {
       this.#ending.signal.throwIfAborted();
-      await this.#deps.write(left);
+      await this.#deps.write(left).catch((error) => this.#reportRefused(left, error));
     });
+  }
+
+  /** A repetition would be refused as well, and samples of other devices would wait for it. */
+  #reportRefused({ bytes }: LeftSamples, error: unknown) {
+    if (!isRefusal(error)) throw error;
+    const device = uuidText(bytes);
+    this.#deps.logger.error({ device, err: error }, 'rows of acknowledged samples could not be written');
   }
 }
 

@@ -20,15 +20,22 @@ export class WaitingDevice {
     this.since = since;
   }
 
-  add(series: Series[]) {
+  /** @param device the newest object of the device, because the cache replaces it now and then, or it was retired meanwhile */
+  add(device: Device, series: Series[], segment: number) {
+    this.device = device;
+    this.segment = Math.min(this.segment, segment);
     for (let index = 0; index < series.length; index++) {
       const { known, sensor, times, values } = series[index] as Series;
       this.samples += times.length;
       // Messages of a device nearly always have the same sensors in the same order.
       const same = this.#sensors[index];
-      const found = same?.sensor === sensor ? same : this.#sensors.find((each) => each.sensor === sensor);
+      const found = same?.sensor === sensor ? same : this.#sensors.find((each) => each.known.id === known.id);
       if (!found) this.#sensors.push({ known, sensor, times: [...times], values: [...values] });
-      else append(found, times, values);
+      else {
+        found.known = known;
+        found.sensor = sensor;
+        append(found, times, values);
+      }
     }
   }
 
@@ -63,6 +70,8 @@ export class WaitingSamples {
   /** Their rows are being written. */
   #leaving: Map<string, WaitingDevice> = new Map();
   #samples = 0;
+  /** undefined: to be found again, because finding it for each message would take too long. */
+  #oldest: number | null | undefined = null;
 
   /** `leaving` included. */
   get samples() {
@@ -80,11 +89,12 @@ export class WaitingSamples {
   add(device: Device, series: Series[], segment: number, now: number) {
     let waiting = this.#waiting.get(device.id);
     if (!waiting) {
+      if (this.isEmpty) this.#oldest = now;
       waiting = new WaitingDevice(device, segment, now);
       this.#waiting.set(device.id, waiting);
     }
     const before = waiting.samples;
-    waiting.add(series);
+    waiting.add(device, series, segment);
     this.#samples += waiting.samples - before;
   }
 
@@ -92,6 +102,10 @@ export class WaitingSamples {
   next(): WaitingDevice | undefined {
     for (const [id, waiting] of this.#waiting) if (!this.#leaving.has(id)) return waiting;
     return undefined;
+  }
+
+  isLeaving(id: string): boolean {
+    return this.#leaving.has(id);
   }
 
   leave(waiting: WaitingDevice) {
@@ -102,22 +116,29 @@ export class WaitingSamples {
   left(waiting: WaitingDevice) {
     this.#leaving.delete(waiting.device.id);
     this.#samples -= waiting.samples;
+    if (waiting.since === this.#oldest) this.#oldest = undefined;
   }
 
   /** `since` of the device that waits longest; null: none waits. */
   get oldest(): number | null {
+    if (this.#oldest === undefined) this.#oldest = this.#findOldest();
+    return this.#oldest;
+  }
+
+  #findOldest(): number | null {
     const [first] = this.#waiting.values();
     let oldest = first?.since ?? null;
     for (const { since } of this.#leaving.values()) oldest = Math.min(since, oldest ?? since);
     return oldest;
   }
 
-  /** The first segment with a sample that waits; null: none waits. */
+  /** The first segment with a sample that waits; null: none waits. Rows of two segments may be committed in any order. */
   get segment(): number | null {
-    const [first] = this.#waiting.values();
-    let segment = first?.segment ?? null;
-    for (const each of this.#leaving.values()) segment = Math.min(each.segment, segment ?? each.segment);
-    return segment;
+    if (this.isEmpty) return null;
+    let first = Number.POSITIVE_INFINITY;
+    for (const devices of [this.#leaving, this.#waiting])
+      for (const { segment } of devices.values()) first = Math.min(first, segment);
+    return first;
   }
 
   of(id: string): WaitingDevice[] {

@@ -1,8 +1,15 @@
+import { randomUUID } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, expect, test } from '@jest/globals';
+import cassandra from 'cassandra-driver';
 import fc from 'fast-check';
 import { JournalRun } from '../../../../api/ingest/journal/run.ts';
 import { JournalTakeover } from '../../../../api/ingest/journal/takeover.ts';
+import { type WaitingDevice, WaitingSamples } from '../../../../api/ingest/journal/waiting-samples.ts';
+import { blankDevice, blankSensor, type Device, type Sensor } from '../../../../api/ingest/registry/cache.ts';
 import { EntriesWriter, entryBytes, readEntries } from '../../../../api/store/journal/entries.ts';
+import type { RunRow } from '../../../../api/store/journal/index.ts';
+import { type DeviceBytes, type SensorBytes, uuidBytes } from '../../../../schema/ids.ts';
 import { HeldWrites } from '../../../support/database/held-writes.ts';
 import { type MemoryPipeline, startMemoryPipeline } from '../../../support/system/memory-pipeline.ts';
 import { until } from '../../../support/until.ts';
@@ -10,6 +17,8 @@ import { until } from '../../../support/until.ts';
 const HOUR = 3_600_000;
 const NOW = Math.floor(Date.now() / HOUR) * HOUR + HOUR / 2;
 const SETTINGS = { INGEST_JOURNAL: 'always' };
+
+const REFUSED = new cassandra.errors.ResponseError(0x2200, 'refused');
 
 const started: MemoryPipeline[] = [];
 afterEach(async () => {
@@ -45,6 +54,29 @@ const countRows = async ({ client }: MemoryPipeline, device: Buffer) => {
   return rows.filter((row) => row['samples']).length;
 };
 
+const takeoverOf = ({ store, ingest }: MemoryPipeline) =>
+  new JournalTakeover({
+    store: store.journal,
+    leases: store.journalLeases,
+    retry: store.retry,
+    isOwn: () => false,
+    write: (samples) => ingest.measurements.writeLeft(samples),
+    process: 'second',
+    beatMs: 2,
+    logger: { info() {}, debug() {}, error() {} },
+  });
+
+/** Settles when no more than `left` journals exist. */
+async function takeOverAll(pipeline: MemoryPipeline, left: number = 0) {
+  const takeover = takeoverOf(pipeline);
+  takeover.start();
+  try {
+    await until(async () => (await pipeline.store.journal.runs()).length <= left, { withinMs: 5000 });
+  } finally {
+    await takeover.stop(5000);
+  }
+}
+
 test('Journal: acknowledged samples whose rows are held back: readers of the process see them, and one row follows', async () => {
   const writes = new HeldWrites();
   const pipeline = await start({ writes });
@@ -74,19 +106,7 @@ test('Journal: the process is killed before the rows are written: another proces
   started.splice(0);
 
   const second = await start({ database: first.client, settings: { INGEST_JOURNAL: 'never' } });
-  const takeover = new JournalTakeover({
-    store: second.store.journal,
-    leases: second.store.journalLeases,
-    retry: second.store.retry,
-    isOwn: () => false,
-    write: (left) => second.ingest.measurements.writeLeft(left),
-    process: 'second',
-    beatMs: 2,
-    logger: { info() {}, debug() {} },
-  });
-  takeover.start();
-  await until(async () => (await second.store.journal.runs()).length === 0);
-  await takeover.stop();
+  await takeOverAll(second);
   expect(await second.samples('d', 's', NOW - HOUR)).toEqual([
     [NOW - 70_000, 1],
     [NOW - 60_000, 2],
@@ -107,7 +127,9 @@ test('Journal: a run whose beat is old acknowledges nothing more: the message ge
   await openJournal(pipeline);
   const isFresh = JournalRun.prototype.isFresh;
   try {
+    const [run] = (await pipeline.store.journal.runs()) as [RunRow];
     JournalRun.prototype.isFresh = () => false;
+    expect(pipeline.ingest.journal.isOwn(run.run)).toBe(false);
     const before = waiting(pipeline);
     await measure(pipeline, 'd', NOW, 1);
     expect(waiting(pipeline)).toBeLessThanOrEqual(before);
@@ -115,6 +137,232 @@ test('Journal: a run whose beat is old acknowledges nothing more: the message ge
   } finally {
     JournalRun.prototype.isFresh = isFresh;
   }
+});
+
+test('Journal: the other process reads a sensor that was registered after it had read the device: its samples are written', async () => {
+  const first = await start();
+  const second = await start({ database: first.client, settings: { INGEST_JOURNAL: 'never' } });
+  await openJournal(first);
+  await measure(second, 'd', NOW - 90_000, 1);
+  await until(async () => {
+    await first.measure('d', [{ sensor_id: 'new', ts: NOW - 80_000, value: 2 }]);
+    return first.ingest.journal.newestOf(first.keyOf('d').bytes) !== null;
+  });
+  await first.stop();
+  started.splice(started.indexOf(first), 1);
+
+  await takeOverAll(second);
+  expect(await second.samples('d', 'new', NOW - HOUR)).toEqual([[NOW - 80_000, 2]]);
+});
+
+test('Journal: the entries of one journal are of a later version: others are taken over', async () => {
+  const first = await start();
+  await openJournal(first);
+  await measure(first, 'd', NOW - 70_000, 1);
+  await first.stop();
+  started.splice(0);
+
+  const second = await start({ database: first.client, settings: { INGEST_JOURNAL: 'never' } });
+  const ofLater = { process: 'later', oldest: 1, newest: 1, beat: 1, ended: true };
+  const [zeros, nines] = [Buffer.alloc(16), Buffer.alloc(16, 0x99)];
+  for (const run of [zeros, nines]) {
+    await second.store.journal.writeRun({ ...ofLater, run });
+    await first.client.execute('INSERT INTO journal (run, segment, number, messages) VALUES (?, ?, ?, ?)', [
+      run,
+      Buffer.from([0, 0, 0, 1]),
+      Buffer.from([0, 0, 0, 1]),
+      Buffer.from([9]),
+    ]);
+  }
+  await takeOverAll(second, 2);
+  expect(await second.samples('d', 's', NOW - HOUR)).toEqual([[NOW - 70_000, 1]]);
+});
+
+test('Journal: the database is unavailable during a takeover: the process can stop', async () => {
+  const first = await start();
+  await openJournal(first);
+  await first.stop();
+  started.splice(0);
+
+  const writes = new HeldWrites();
+  const second = await start({ database: first.client, settings: { INGEST_JOURNAL: 'never' }, writes });
+  const held = writes.hold({ write: 'write_measurements' });
+  const takeover = takeoverOf(second);
+  takeover.start();
+  await held.reached();
+  await takeover.stop(10);
+  await held.release();
+});
+
+test('Journal: the database refuses the rows of one device: those of others are written, and nothing waits for ever', async () => {
+  let refused: Buffer | null = null;
+  const pipeline = await start({
+    around: async ({ queries }, run) => {
+      const isRefused = ({ query, params: [device] }: { query: string; params: unknown[] }) =>
+        query.startsWith('INSERT INTO message ') && refused?.equals(device as Buffer);
+      if (queries.some(isRefused)) throw REFUSED;
+      return run();
+    },
+  });
+  await openJournal(pipeline);
+  refused = pipeline.keyOf('refused').bytes;
+  await measure(pipeline, 'refused', NOW - 50_000, 1);
+  await measure(pipeline, 'd', NOW - 50_000, 2);
+  await pipeline.ingest.journal.settled(pipeline.keyOf('refused').id);
+  await pipeline.ingest.drain();
+  expect(waiting(pipeline)).toBe(0);
+  expect(await pipeline.samples('d', 's', NOW - HOUR)).toEqual([[NOW - 50_000, 2]]);
+});
+
+test('Journal: the database refuses the row of the journal: the message gets its own row', async () => {
+  let isRefused = false;
+  const pipeline = await start({
+    around: async ({ table }, run) => {
+      if (isRefused && table === 'journal') throw REFUSED;
+      return run();
+    },
+  });
+  await openJournal(pipeline);
+  isRefused = true;
+  await measure(pipeline, 'd', NOW - 50_000, 1);
+  expect(await countRows(pipeline, pipeline.keyOf('d').bytes)).toBe(1);
+  expect(await pipeline.deadLetters()).toEqual([]);
+});
+
+test('Journal: a message of one sensor has many samples: a segment counts all of them', async () => {
+  const pipeline = await start();
+  await openJournal(pipeline);
+  const { append } = JournalRun.prototype;
+  const counted: number[] = [];
+  try {
+    JournalRun.prototype.append = function (this: JournalRun, now, bytes, write) {
+      counted.push(bytes);
+      return append.call(this, now, bytes, write);
+    };
+    const samples = Array.from({ length: 64 }, (_, step) => ({ sensor_id: 's', ts: NOW - step, value: step }));
+    await pipeline.measure('d', samples);
+  } finally {
+    JournalRun.prototype.append = append;
+  }
+  expect(counted[0]).toBeGreaterThan(64 * 16);
+});
+
+test('Journal: its row is committed after the drain: the message gets its own row', async () => {
+  const writes = new HeldWrites();
+  const pipeline = await start({ writes });
+  await openJournal(pipeline);
+  await pipeline.ingest.journal.settled(pipeline.keyOf('first').id);
+  const held = writes.hold({ write: 'write_journal' });
+  const measured = measure(pipeline, 'd', NOW - 50_000, 1);
+  await held.reached();
+  await pipeline.ingest.drain();
+  await held.release();
+  await measured;
+  expect(await countRows(pipeline, pipeline.keyOf('d').bytes)).toBe(1);
+});
+
+test('Journal: a device sends on while its rows are awaited: the wait ends', async () => {
+  const pipeline = await start();
+  await openJournal(pipeline);
+  await measure(pipeline, 'd', NOW - 50_000, 0);
+  let isSettled = false;
+  const settled = pipeline.ingest.journal.settled(pipeline.keyOf('d').id).then(() => {
+    isSettled = true;
+  });
+  let step = 0;
+  const deadline = performance.now() + 2000;
+  while (!isSettled && performance.now() < deadline) {
+    await measure(pipeline, 'd', NOW - 49_000 + step++, step);
+    await nextTurn();
+  }
+  expect(isSettled).toBe(true);
+  await settled;
+});
+
+test('Journal: a later message is too large for it: earlier samples are written first, in the same row', async () => {
+  const pipeline = await start();
+  await openJournal(pipeline);
+  await measure(pipeline, 'd', NOW - 50_000, 1);
+  await pipeline.ingest.journal.settled(pipeline.keyOf('d').id);
+  const before = await countRows(pipeline, pipeline.keyOf('d').bytes);
+  await measure(pipeline, 'd', NOW - 40_000, 1);
+  const samples = Array.from({ length: 65 }, (_, step) => ({ sensor_id: 's', ts: NOW - step, value: step }));
+  await pipeline.measure('d', samples);
+  await pipeline.ingest.journal.settled(pipeline.keyOf('d').id);
+  expect((await countRows(pipeline, pipeline.keyOf('d').bytes)) - before).toBe(1);
+});
+
+test('Journal: a sample is removed while it waits: latest does not show it when its row is written', async () => {
+  const pipeline = await start();
+  await openJournal(pipeline);
+  const { ingest, corrections } = pipeline;
+  await measure(pipeline, 'd', NOW - 60_000, 1);
+  await ingest.journal.settled(pipeline.keyOf('d').id);
+  await measure(pipeline, 'd', NOW - 50_000, 2);
+  const device = ingest.peek(pipeline.keyOf('d').id) as Device;
+  const [sensor] = device.sensors.values() as Iterable<Sensor>;
+  const span = { from: NOW - 50_000, to: NOW - 49_999 };
+  const hours = [{ hour: NOW - HOUR / 2, spans: [span], samples: { times: [], values: [] } }];
+  await corrections.write(device, NOW * 1000, [{ sensor: sensor as Sensor, hours }]);
+  await ingest.drain();
+  expect(await pipeline.samples('d', 's', NOW - HOUR)).toEqual([[NOW - 60_000, 1]]);
+  expect(await pipeline.latest('d')).toEqual({ s: [NOW - 60_000, 1] });
+});
+
+const deviceOf = (name: string): Device => {
+  const bytes = uuidBytes(randomUUID());
+  return blankDevice({ id: name, bytes: bytes as DeviceBytes, group: 0, name, retiredAt: null });
+};
+
+const seriesOf = (ts: number, value: number) => {
+  const bytes = uuidBytes(SENSOR) as SensorBytes;
+  const known = blankSensor({ id: SENSOR, bytes, deviceName: 'd', name: 's', site: null });
+  return [{ known, sensor: bytes, times: [ts], values: [value] }];
+};
+
+const SENSOR = randomUUID();
+
+test('WaitingSamples: rows of two segments are committed in the other order: the first segment is kept', () => {
+  const samples = new WaitingSamples();
+  const device = deviceOf('d');
+  samples.add(device, seriesOf(NOW, 1), 6, 1);
+  samples.add(deviceOf('e'), seriesOf(NOW, 1), 5, 2);
+  expect(samples.segment).toBe(5);
+  samples.add(device, seriesOf(NOW + 1, 1), 4, 3);
+  expect(samples.segment).toBe(4);
+});
+
+test('WaitingSamples: the cache replaces the device meanwhile: each sensor has one series, and the device is the newest', () => {
+  const samples = new WaitingSamples();
+  samples.add(deviceOf('d'), seriesOf(NOW, 2), 1, 1);
+  const newest = { ...deviceOf('d'), retiredAt: 1 };
+  samples.add(newest, seriesOf(NOW - 1, 1), 1, 2);
+  const [waiting] = samples.of('d') as [WaitingDevice];
+  expect(waiting.device).toBe(newest);
+  expect(waiting.series()).toMatchObject([{ times: [NOW - 1, NOW], values: [1, 2] }]);
+  expect(waiting.newest()).toEqual(new Map([[SENSOR, { ts: NOW, value: 2 }]]));
+});
+
+test('WaitingSamples: the oldest is that of all devices that wait or leave', () => {
+  const samples = new WaitingSamples();
+  const add = (name: string, now: number) => samples.add(deviceOf(name), seriesOf(NOW, 1), 1, now);
+  const leave = (name: string) => {
+    const [waiting] = samples.of(name) as [WaitingDevice];
+    samples.leave(waiting);
+    return waiting;
+  };
+  expect(samples.oldest).toBeNull();
+  for (const [place, name] of ['a', 'b', 'c'].entries()) add(name, place);
+  const [b, a] = [leave('b'), leave('a')];
+  expect(samples.oldest).toBe(0);
+  samples.left(a);
+  expect(samples.oldest).toBe(1);
+  samples.left(b);
+  expect(samples.oldest).toBe(2);
+  samples.left(leave('c'));
+  expect(samples.oldest).toBeNull();
+  add('d', 7);
+  expect(samples.oldest).toBe(7);
 });
 
 const ids = fc.uint8Array({ minLength: 16, maxLength: 16 }).map((bytes) => Buffer.from(bytes));
