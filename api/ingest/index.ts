@@ -124,7 +124,7 @@ export function createIngest(context: Context, deps: Deps) {
     logger: context.logger,
   });
 
-  let drained: Promise<unknown> | null = null;
+  let drained: Promise<void> | null = null;
 
   exposeIngest(metrics, { admission, submissions, journal });
 
@@ -183,8 +183,8 @@ export function createIngest(context: Context, deps: Deps) {
       takeover.start();
     },
     /** Writes the rows of acknowledged samples. Messages in progress get their own rows. Further calls wait for the first one. */
-    drain: (): Promise<unknown> =>
-      (drained ??= Promise.all([takeover.stop(DRAIN_MS), journal.stop(DRAIN_MS)])),
+    drain: (): Promise<void> =>
+      (drained ??= Promise.all([takeover.stop(DRAIN_MS), journal.stop(DRAIN_MS)]).then(() => {})),
     get unsettledBytes() {
       return admission.budget.used;
     },

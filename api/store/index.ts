@@ -59,10 +59,12 @@ export { iterateGroups } from './devices/device-pages.ts';
 export { reasonOf } from './error-reason.ts';
 export { eventId, parseEventId } from './events.ts';
 export { createLeaseStore } from './history/progress.ts';
+export { entryBytes } from './journal/entries.ts';
 export { createLateArrivals } from './late-arrivals.ts';
 export { lastInstantOf, noteCommitted } from './latest/writes.ts';
 export { blocksOfHour } from './measurements/hours.ts';
 export { allParts } from './measurements/reads.ts';
+export { isRefusal } from './sending/pending-rows.ts';
 export { Retry } from './sending/retry.ts';
 export { isForbidden } from './setup/permissions.ts';
 

@@ -3,10 +3,8 @@ import type { Logger } from 'pino';
 import { MillraceError } from '../../../common/errors.ts';
 import { type DeviceBytes, uuidText } from '../../../schema/ids.ts';
 import type { Newest } from '../../store/devices/latest-rows.ts';
-import { blocksOfHour } from '../../store/index.ts';
-import { entryBytes } from '../../store/journal/entries.ts';
+import { blocksOfHour, entryBytes, isRefusal } from '../../store/index.ts';
 import type { JournalStore } from '../../store/journal/index.ts';
-import { isRefusal } from '../../store/sending/pending-rows.ts';
 import type { Device } from '../registry/cache.ts';
 import type { Series } from '../sample-writer.ts';
 import { JournalRun } from './run.ts';
@@ -247,7 +245,10 @@ export class Journal {
         }
         // Otherwise the later samples of the device, and the journal of all others, would wait for ever.
         this.#waiting.left(waiting);
-        this.#logger.error({ device, samples, err: error }, 'rows of acknowledged samples could not be written');
+        this.#logger.error(
+          { device, samples, err: error },
+          'rows of acknowledged samples could not be written',
+        );
       },
     );
   }

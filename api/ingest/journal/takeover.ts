@@ -3,8 +3,8 @@ import type { Logger } from 'pino';
 import { forEachConcurrently } from '../../../common/concurrency.ts';
 import { type DeviceBytes, type SensorBytes, uuidText } from '../../../schema/ids.ts';
 import type { LeaseStore } from '../../store/history/progress.ts';
+import { isRefusal } from '../../store/index.ts';
 import type { JournalEntry, JournalStore, RunRow } from '../../store/journal/index.ts';
-import { isRefusal } from '../../store/sending/pending-rows.ts';
 import type { Retry } from '../../store/sending/retry.ts';
 import { STALE_BEATS } from './run.ts';
 
