@@ -101,7 +101,7 @@ export class Journal {
   /** Whether the message goes into the journal. @param series all in one hour, which is not late */
   takes(device: Device, series: Series[]): boolean {
     if (this.#mayTake(device, series)) return true;
-    this.release(device.id);
+    if (this.#run) this.release(device.id);
     return false;
   }
 
