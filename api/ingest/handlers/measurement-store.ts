@@ -12,7 +12,7 @@ import type { Corrections } from '../corrections.ts';
 import { joinSamples, type MessageBatch, type SensorSamples } from '../decode/message-batch.ts';
 import type { Publish } from '../index.ts';
 import type { Journal } from '../journal/index.ts';
-import type { LeftSamples } from '../journal/takeover.ts';
+import type { OrphanedSamples } from '../journal/takeover.ts';
 import type { Arrival } from '../pipeline.ts';
 import type { Receipt, ReceiptTimes } from '../receipt-times.ts';
 import { type Device, type Sensor, sensorOf } from '../registry/cache.ts';
@@ -290,7 +290,7 @@ export class MeasurementStore {
     seenAt: number | null,
   ): Promise<[changed: Sensor[], hours: Hour[], ...others: unknown[]]> {
     const { journal, write } = this.#deps;
-    if (!journal.takes(device, series)) return this.#write(device, series, seenAt);
+    if (!journal.accepts(device, series)) return this.#write(device, series, seenAt);
     const seen = seenAt === null ? undefined : write.lastSeen(device, seenAt);
     const appended = seen
       ? Promise.all([journal.append(device, series), seen]).then(([first]) => first)
@@ -351,7 +351,7 @@ export class MeasurementStore {
     await samples.finish(device, hours, began);
   }
 
-  /** The rows of samples that are acknowledged already. @throws `rejected`, `unavailable` while the process ends */
+  /** Writes the rows of samples that were acknowledged by the journal. @throws `rejected`, `unavailable` while the process ends */
   async writeBehind(device: Device, series: Series[]): Promise<void> {
     await this.#writeRows(device, series, null, Date.now());
     // The process knows these values already.
@@ -360,8 +360,8 @@ export class MeasurementStore {
     if (hidden.length > 0) await this.#corrections?.showLate(device, hidden);
   }
 
-  /** The rows of samples that another process acknowledged. Samples of a device or sensor that was retired meanwhile are dropped. */
-  async writeLeft({ bytes, sensors }: LeftSamples): Promise<void> {
+  /** Samples of a device or sensor that was retired meanwhile are dropped. */
+  async writeOrphaned({ bytes, sensors }: OrphanedSamples): Promise<void> {
     const device = await this.#deps.registry.find({ id: uuidText(bytes), bytes });
     if (!device) return;
     const series: Series[] = [];

@@ -11,26 +11,26 @@ import { JournalRun } from './run.ts';
 import { type WaitingDevice, WaitingSamples } from './waiting-samples.ts';
 
 /** `busy`: while writes wait for the database */
-export type JournalUse = 'busy' | 'always' | 'never';
+export type JournalMode = 'busy' | 'always' | 'never';
 
-/** Of a message. A row of a larger message costs little for each of its samples. */
+/** In a message. A row of a larger message costs little for each of its samples. */
 const MAX_SAMPLES = 64;
 
 /** In ms after a write has waited. */
 const BUSY_MS = 1000;
 
-/** In ms. An older sample may be seen by its own process only. Then no further sample enters the journal, and messages wait for their rows. */
+/** In ms. While a sample waits this long for its row, messages write rows of their own, because other processes cannot see it. */
 export const MAX_AGE_MS = 30_000;
 
 /** About 100 bytes each, so 200 MB. */
 const MAX_WAITING_SAMPLES = 2_000_000;
 
-/** In ms, while the database is busy. Until then more samples of the device may come, which share its row. */
+/** In ms, while the database is busy. Until then further samples of the device join its row. */
 const MIN_AGE_MS = 5000;
 
-/** Devices whose rows are written at once. The number grows with the square of the age, so that rows are few while there is time. */
-const MIN_LEAVING = 4;
-const MAX_LEAVING = 512;
+/** Devices whose rows are written at once. The number grows with the square of the age, so young samples wait for others that join their row. */
+const MIN_WRITING = 4;
+const MAX_WRITING = 512;
 
 const TICK_MS = 50;
 
@@ -41,14 +41,12 @@ const TICK_MS = 50;
  *     message -> row of the journal -> PUBACK
  *                    +-> waiting samples, by device -> rows of message, late history, latest -> the segment is deleted
  *                            +-> readers of this process
- *
- * A row with 64 messages costs the database less than the two rows of one message.
  */
 export class Journal {
   #store;
   #isBusy;
   #write;
-  #use;
+  #mode;
   #process;
   #beatMs;
   #logger;
@@ -67,7 +65,7 @@ export class Journal {
     isBusy: () => boolean;
     /** writes the rows of acknowledged samples @throws `unavailable` while the process ends */
     write: (device: Device, series: Series[]) => Promise<unknown>;
-    use: JournalUse;
+    mode: JournalMode;
     process: string;
     beatMs: number;
     logger: Pick<Logger, 'warn' | 'error'>;
@@ -75,13 +73,13 @@ export class Journal {
     this.#store = deps.store;
     this.#isBusy = deps.isBusy;
     this.#write = deps.write;
-    this.#use = deps.use;
+    this.#mode = deps.mode;
     this.#process = deps.process;
     this.#beatMs = deps.beatMs;
     this.#logger = deps.logger;
   }
 
-  /** A run that is not alive any more is taken over like that of another process. */
+  /** A run that became stale is taken over like that of another process. */
   isOwn(run: Buffer): boolean {
     return this.#run?.id.equals(run) === true;
   }
@@ -90,17 +88,17 @@ export class Journal {
     return this.#waiting.samples;
   }
 
-  /** In ms, of the oldest sample whose row is not written yet. */
+  /** Of the oldest sample whose row is not written yet. */
   get ageMs() {
     const { oldest } = this.#waiting;
     return oldest === null ? 0 : performance.now() - oldest;
   }
 
-  /** Whether the message goes into the journal. @param series all in one hour, which is not late */
-  takes(device: Device, series: Series[]): boolean {
-    if (this.#use === 'never' || this.#isEnding || device.isCorrected) return false;
+  /** @param series all in one hour, which is not late */
+  accepts(device: Device, series: Series[]): boolean {
+    if (this.#mode === 'never' || this.#isEnding || device.isCorrected) return false;
     const now = performance.now();
-    if (this.#use === 'always' || this.#isBusy()) this.#busyUntil = now + BUSY_MS;
+    if (this.#mode === 'always' || this.#isBusy()) this.#busyUntil = now + BUSY_MS;
     if (now > this.#busyUntil || !isSmall(series)) return false;
     this.#start();
     if (!this.#run?.isFresh(now) || this.#waiting.samples >= MAX_WAITING_SAMPLES) return false;
@@ -109,7 +107,7 @@ export class Journal {
   }
 
   /**
-   * @returns settles when the samples are in the journal; false: the run became stale meanwhile, so they do not count as committed
+   * @returns settles when the samples are committed to the journal; false: the run became stale meanwhile, so they do not count
    * @throws `unavailable` while the process ends, `rejected`
    */
   append(device: Device, series: Series[]): Promise<boolean> {
@@ -136,12 +134,12 @@ export class Journal {
   /** Encoded blocks of the device's samples of an hour, whose rows are not written yet. */
   blocksOf(device: DeviceBytes, bucket: number): Buffer[] {
     if (this.#waiting.isEmpty) return [];
-    return this.#waiting.of(uuidText(device)).flatMap((waiting) => blocksOfHour(waiting.series(), bucket));
+    return this.#waiting.ofDevice(uuidText(device)).flatMap((waiting) => blocksOfHour(waiting.series(), bucket));
   }
 
   /** By sensor id. */
   newestOf(device: DeviceBytes): Map<string, Newest> | null {
-    const [first, second] = this.#waiting.of(uuidText(device));
+    const [first, second] = this.#waiting.ofDevice(uuidText(device));
     if (!first) return null;
     const newest = first.newest();
     for (const [sensor, value] of second?.newest() ?? []) {
@@ -151,20 +149,20 @@ export class Journal {
     return newest;
   }
 
-  /** Settles when the rows of all samples of the device are written. */
-  async settled(id: string): Promise<void> {
-    while (this.#waiting.of(id).length > 0 && !this.#isEnding) {
-      for (const waiting of this.#waiting.of(id)) if (this.#waiting.leaving === 0) this.#leave(waiting);
+  /** Writes the rows of all samples of the device. */
+  async flush(id: string): Promise<void> {
+    while (this.#waiting.ofDevice(id).length > 0 && !this.#isEnding) {
+      for (const waiting of this.#waiting.ofDevice(id)) if (this.#waiting.writing === 0) this.#writeRowsOf(waiting);
       await sleep(TICK_MS, undefined, { ref: false });
     }
   }
 
-  /** Writes the rows that wait. What is left after `withinMs`, another process writes. */
+  /** Writes the rows that wait. Another process writes those that remain after `withinMs`. */
   async stop(withinMs: number): Promise<void> {
     this.#isEnding = true;
     const until = performance.now() + withinMs;
     while (!this.#waiting.isEmpty && performance.now() < until) {
-      this.#pump(MAX_LEAVING, 0);
+      this.#writeDue(MAX_WRITING, 0);
       await sleep(TICK_MS / 5);
     }
     if (this.#timer) clearInterval(this.#timer);
@@ -175,7 +173,7 @@ export class Journal {
 
   #start() {
     const now = performance.now();
-    // The samples of a run that became stale are still written by this process, and also by the one that takes it over.
+    // This process still writes the samples of a stale run. The process that takes it over writes them too.
     if (!this.#run || (this.#beatAt > 0 && !this.#run.isFresh(now) && !this.#isBeating)) {
       this.#segment = this.#run ? this.#run.segment + 2 : 1;
       this.#run = new JournalRun({
@@ -193,25 +191,25 @@ export class Journal {
   #tick() {
     const age = Math.min(1, this.ageMs / MAX_AGE_MS);
     const isBusy = performance.now() < this.#busyUntil;
-    if (isBusy) this.#pump(MIN_LEAVING + MAX_LEAVING * age * age, MIN_AGE_MS);
-    else this.#pump(MAX_LEAVING, 0);
+    if (isBusy) this.#writeDue(MIN_WRITING + MAX_WRITING * age * age, MIN_AGE_MS);
+    else this.#writeDue(MAX_WRITING, 0);
     if (performance.now() - this.#beatAt >= this.#beatMs) void this.#beat();
   }
 
-  #pump(atOnce: number, minAgeMs: number) {
+  #writeDue(atOnce: number, minAgeMs: number) {
     const before = performance.now() - minAgeMs;
-    while (this.#waiting.leaving < atOnce) {
+    while (this.#waiting.writing < atOnce) {
       const next = this.#waiting.next();
       if (!next || next.since > before) return;
-      this.#leave(next);
+      this.#writeRowsOf(next);
     }
   }
 
-  #leave(waiting: WaitingDevice) {
-    this.#waiting.leave(waiting);
+  #writeRowsOf(waiting: WaitingDevice) {
+    this.#waiting.startWriting(waiting);
     this.#write(waiting.device, waiting.series()).then(
       () => {
-        this.#waiting.left(waiting);
+        this.#waiting.endWriting(waiting);
         if (!this.#isEnding) this.#tick();
       },
       // The process ends: the samples stay in the journal.

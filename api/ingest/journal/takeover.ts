@@ -3,21 +3,20 @@ import { forEachConcurrently } from '../../../common/concurrency.ts';
 import { type DeviceBytes, type SensorBytes, uuidText } from '../../../schema/ids.ts';
 import type { LeaseStore } from '../../store/history/progress.ts';
 import type { JournalEntry, JournalStore, RunRow } from '../../store/journal/index.ts';
-import type { Retry } from '../../store/sending/retry.ts';
 import { STALE_BEATS } from './run.ts';
 
 /** A journal is taken over if its beat stays the same for this number of beats. */
 const DEAD_BEATS = 2 * STALE_BEATS;
-const BEATS_BETWEEN_LOOKS = 5;
+const BEATS_BETWEEN_CHECKS = 5;
 
-/** A group of `pack_lease` that no devices have. The lease only saves work: the same samples written twice are stored once. */
+/** A group of `pack_lease` without devices. The lease only saves work, because a repeated write changes nothing. */
 const LEASE = -1;
 
 const DEVICES_AT_ONCE = 32;
-/** Then the rows of these samples are written, before more of the segment is read. */
+/** Held in memory before their rows are written. */
 const MAX_SAMPLES = 200_000;
 
-export type LeftSamples = {
+export type OrphanedSamples = {
   bytes: DeviceBytes;
   sensors: Map<string, { bytes: SensorBytes; times: number[]; values: number[] }>;
 };
@@ -36,10 +35,9 @@ export class JournalTakeover {
   constructor(deps: {
     store: JournalStore;
     leases: LeaseStore;
-    retry: Retry;
-    /** runs of this process that are alive */
+    /** the current run of this process */
     isOwn: (run: Buffer) => boolean;
-    write: (samples: LeftSamples) => Promise<unknown>;
+    write: (samples: OrphanedSamples) => Promise<unknown>;
     process: string;
     beatMs: number;
     logger: Pick<Logger, 'info' | 'debug'>;
@@ -48,7 +46,7 @@ export class JournalTakeover {
   }
 
   start() {
-    this.#later(0);
+    this.#schedule(0);
   }
 
   async stop() {
@@ -57,21 +55,21 @@ export class JournalTakeover {
     await this.#round;
   }
 
-  #later(pauseMs: number) {
+  #schedule(delayMs: number) {
     this.#timer = setTimeout(() => {
-      this.#round = this.#look().then(() => {
-        if (!this.#ending.signal.aborted) this.#later(BEATS_BETWEEN_LOOKS * this.#deps.beatMs);
+      this.#round = this.#takeOverDead().then(() => {
+        if (!this.#ending.signal.aborted) this.#schedule(BEATS_BETWEEN_CHECKS * this.#deps.beatMs);
       });
-    }, pauseMs).unref();
+    }, delayMs).unref();
   }
 
-  async #look() {
+  async #takeOverDead() {
     const { store, leases, process, logger } = this.#deps;
     try {
-      const left = this.#dead(await store.runs(), performance.now());
-      if (left.length === 0 || !(await leases.take(LEASE, process))) return;
+      const dead = this.#dead(await store.runs(), performance.now());
+      if (dead.length === 0 || !(await leases.take(LEASE, process))) return;
       try {
-        for (const run of left) await this.#takeOver(run);
+        for (const run of dead) await this.#takeOver(run);
       } finally {
         await leases.release(LEASE, process);
       }
@@ -96,7 +94,7 @@ export class JournalTakeover {
 
   async #takeOver({ run, process, oldest, newest }: RunRow) {
     const { store, leases, logger } = this.#deps;
-    logger.info({ process, segments: newest - oldest + 1 }, 'writing what a process left in its journal');
+    logger.info({ process, segments: newest - oldest + 1 }, 'taking over the journal of a process that ended');
     for (let segment = oldest; segment <= newest; segment++) {
       await this.#writeRows(store.segment(run, segment));
       await store.removeSegment(run, segment);
@@ -106,7 +104,7 @@ export class JournalTakeover {
   }
 
   async #writeRows(entries: AsyncIterable<JournalEntry>) {
-    let devices: Map<string, LeftSamples> = new Map();
+    let devices: Map<string, OrphanedSamples> = new Map();
     let samples = 0;
     for await (const entry of entries) {
       samples += addEntry(devices, entry);
@@ -118,23 +116,23 @@ export class JournalTakeover {
     await this.#writeDevices(devices);
   }
 
-  async #writeDevices(devices: Map<string, LeftSamples>) {
-    await forEachConcurrently(DEVICES_AT_ONCE, devices.values(), async (left) => {
+  async #writeDevices(devices: Map<string, OrphanedSamples>) {
+    await forEachConcurrently(DEVICES_AT_ONCE, devices.values(), async (samples) => {
       this.#ending.signal.throwIfAborted();
-      await this.#deps.write(left);
+      await this.#deps.write(samples);
     });
   }
 }
 
-function addEntry(devices: Map<string, LeftSamples>, { device, series }: JournalEntry): number {
+function addEntry(devices: Map<string, OrphanedSamples>, { device, series }: JournalEntry): number {
   const id = uuidText(device);
-  const left = devices.get(id) ?? { bytes: device, sensors: new Map() };
-  devices.set(id, left);
+  const orphaned = devices.get(id) ?? { bytes: device, sensors: new Map() };
+  devices.set(id, orphaned);
   let samples = 0;
   for (const { sensor, times, values } of series) {
     const key = uuidText(sensor);
-    const known = left.sensors.get(key) ?? { bytes: sensor, times: [], values: [] };
-    left.sensors.set(key, known);
+    const known = orphaned.sensors.get(key) ?? { bytes: sensor, times: [], values: [] };
+    orphaned.sensors.set(key, known);
     known.times.push(...times);
     known.values.push(...values);
     samples += times.length;

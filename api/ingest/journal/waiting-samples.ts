@@ -57,24 +57,24 @@ function append(to: { times: number[]; values: number[] }, times: Numbers, value
   }
 }
 
-/** By device, in the order in which their first samples came. */
+/** By device, in the order of their first samples. */
 export class WaitingSamples {
   #waiting: Map<string, WaitingDevice> = new Map();
-  /** Their rows are being written. */
-  #leaving: Map<string, WaitingDevice> = new Map();
+  /** Devices whose rows are being written. */
+  #writing: Map<string, WaitingDevice> = new Map();
   #samples = 0;
 
-  /** `leaving` included. */
+  /** `writing` included. */
   get samples() {
     return this.#samples;
   }
 
-  get leaving() {
-    return this.#leaving.size;
+  get writing() {
+    return this.#writing.size;
   }
 
   get isEmpty() {
-    return this.#waiting.size === 0 && this.#leaving.size === 0;
+    return this.#waiting.size === 0 && this.#writing.size === 0;
   }
 
   add(device: Device, series: Series[], segment: number, now: number) {
@@ -88,19 +88,19 @@ export class WaitingSamples {
     this.#samples += waiting.samples - before;
   }
 
-  /** The device that waits longest, and is not leaving already. */
+  /** The device that waits longest, without those whose rows are being written. */
   next(): WaitingDevice | undefined {
-    for (const [id, waiting] of this.#waiting) if (!this.#leaving.has(id)) return waiting;
+    for (const [id, waiting] of this.#waiting) if (!this.#writing.has(id)) return waiting;
     return undefined;
   }
 
-  leave(waiting: WaitingDevice) {
+  startWriting(waiting: WaitingDevice) {
     this.#waiting.delete(waiting.device.id);
-    this.#leaving.set(waiting.device.id, waiting);
+    this.#writing.set(waiting.device.id, waiting);
   }
 
-  left(waiting: WaitingDevice) {
-    this.#leaving.delete(waiting.device.id);
+  endWriting(waiting: WaitingDevice) {
+    this.#writing.delete(waiting.device.id);
     this.#samples -= waiting.samples;
   }
 
@@ -108,7 +108,7 @@ export class WaitingSamples {
   get oldest(): number | null {
     const [first] = this.#waiting.values();
     let oldest = first?.since ?? null;
-    for (const { since } of this.#leaving.values()) oldest = Math.min(since, oldest ?? since);
+    for (const { since } of this.#writing.values()) oldest = Math.min(since, oldest ?? since);
     return oldest;
   }
 
@@ -116,13 +116,13 @@ export class WaitingSamples {
   get segment(): number | null {
     const [first] = this.#waiting.values();
     let segment = first?.segment ?? null;
-    for (const each of this.#leaving.values()) segment = Math.min(each.segment, segment ?? each.segment);
+    for (const each of this.#writing.values()) segment = Math.min(each.segment, segment ?? each.segment);
     return segment;
   }
 
-  of(id: string): WaitingDevice[] {
+  ofDevice(id: string): WaitingDevice[] {
     if (this.isEmpty) return NONE;
-    return [this.#leaving.get(id), this.#waiting.get(id)].filter((each) => each !== undefined);
+    return [this.#writing.get(id), this.#waiting.get(id)].filter((each) => each !== undefined);
   }
 }
 

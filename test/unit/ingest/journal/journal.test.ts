@@ -77,9 +77,8 @@ test('Journal: the process is killed before the rows are written: another proces
   const takeover = new JournalTakeover({
     store: second.store.journal,
     leases: second.store.journalLeases,
-    retry: second.store.retry,
     isOwn: () => false,
-    write: (left) => second.ingest.measurements.writeLeft(left),
+    write: (samples) => second.ingest.measurements.writeOrphaned(samples),
     process: 'second',
     beatMs: 2,
     logger: { info() {}, debug() {} },
