@@ -134,12 +134,12 @@ export class Journal {
   /** Encoded blocks of the device's samples of an hour, whose rows are not written yet. */
   blocksOf(device: DeviceBytes, bucket: number): Buffer[] {
     if (this.#waiting.isEmpty) return [];
-    return this.#waiting.ofDevice(uuidText(device)).flatMap((waiting) => blocksOfHour(waiting.series(), bucket));
+    return this.#waiting.find(uuidText(device)).flatMap((waiting) => blocksOfHour(waiting.series(), bucket));
   }
 
   /** By sensor id. */
   newestOf(device: DeviceBytes): Map<string, Newest> | null {
-    const [first, second] = this.#waiting.ofDevice(uuidText(device));
+    const [first, second] = this.#waiting.find(uuidText(device));
     if (!first) return null;
     const newest = first.newest();
     for (const [sensor, value] of second?.newest() ?? []) {
@@ -151,8 +151,8 @@ export class Journal {
 
   /** Writes the rows of all samples of the device. */
   async flush(id: string): Promise<void> {
-    while (this.#waiting.ofDevice(id).length > 0 && !this.#isEnding) {
-      for (const waiting of this.#waiting.ofDevice(id)) if (this.#waiting.writing === 0) this.#writeRowsOf(waiting);
+    while (this.#waiting.find(id).length > 0 && !this.#isEnding) {
+      for (const waiting of this.#waiting.find(id)) if (this.#waiting.writing === 0) this.#writeRows(waiting);
       await sleep(TICK_MS, undefined, { ref: false });
     }
   }
@@ -201,11 +201,11 @@ export class Journal {
     while (this.#waiting.writing < atOnce) {
       const next = this.#waiting.next();
       if (!next || next.since > before) return;
-      this.#writeRowsOf(next);
+      this.#writeRows(next);
     }
   }
 
-  #writeRowsOf(waiting: WaitingDevice) {
+  #writeRows(waiting: WaitingDevice) {
     this.#waiting.startWriting(waiting);
     this.#write(waiting.device, waiting.series()).then(
       () => {

@@ -120,7 +120,7 @@ export class WaitingSamples {
     return segment;
   }
 
-  ofDevice(id: string): WaitingDevice[] {
+  find(id: string): WaitingDevice[] {
     if (this.isEmpty) return NONE;
     return [this.#writing.get(id), this.#waiting.get(id)].filter((each) => each !== undefined);
   }
