@@ -94,7 +94,7 @@ export class JournalTakeover {
 
   async #takeOver({ run, process, oldest, newest }: RunRow) {
     const { store, leases, logger } = this.#deps;
-    logger.info({ process, segments: newest - oldest + 1 }, 'taking over the journal of a process that ended');
+    logger.info({ process, segments: newest - oldest + 1 }, 'taking over the journal of an ended process');
     for (let segment = oldest; segment <= newest; segment++) {
       await this.#writeRows(store.segment(run, segment));
       await store.removeSegment(run, segment);
