@@ -9,7 +9,7 @@
  * - `stall`: timeout for a client that stops reading an answer; then the API ends the answer and releases its memory
  * - `certificates`: interval of the check for new certificates
  * - `pack`: interval of the check for hours to pack
- * - `beat`: interval of the beat of a journal; other processes take it over after 20 beats without a change
+ * - `beat`: interval of the heartbeat of a journal; another process takes it over after 20 intervals without one
  */
 export const PERIODS_MS = {
   keepAlive: 60_000,

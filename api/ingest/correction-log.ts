@@ -52,8 +52,8 @@ export class CorrectionLog {
   }
 
   /**
-   * Lists a correction as running before its first row, so the list also has one that ends early. Its revision is greater than those of all earlier
-   * corrections of the device, and no other correction of the device has it.
+   * Lists a correction as running before its first row, so the list also has one whose process ends early. Its revision is greater than those
+   * of all earlier corrections of the device, and no other correction of the device has it.
    * @param options `after`: a revision in epoch µs @throws `unavailable` while the process ends
    */
   async list(

@@ -45,7 +45,7 @@ export { sensorOf } from './registry/cache.ts';
 /** With a shorter limit, a single timed-out request would already count as an outage. */
 const STUCK_AFTER_MS = 1000;
 
-/** In ms. What is left then, another process writes. */
+/** In ms. Another process writes the rows that remain then. */
 const DRAIN_MS = 5000;
 
 /** After the commit of a message. `changed`: the sensors that have a newer value now; `series`: all samples of the message. */
@@ -116,9 +116,8 @@ export function createIngest(context: Context, deps: Deps) {
   const takeover = new JournalTakeover({
     store: store.journal,
     leases: store.journalLeases,
-    retry,
     isOwn: (run) => journal.isOwn(run),
-    write: (left) => measurements.writeLeft(left),
+    write: (samples) => measurements.writeOrphaned(samples),
     process: config.mqtt.clientId,
     beatMs: deps.beatMs ?? PERIODS_MS.beat,
     logger: context.logger,
@@ -133,7 +132,7 @@ export function createIngest(context: Context, deps: Deps) {
     submit: ((submission) => submissions.submit(submission)) satisfies Submit,
     replay,
     async retire(identity: Identity): Promise<boolean> {
-      await journal.settled(identity.id);
+      await journal.flush(identity.id);
       return retire(identity);
     },
     find: (identity: Identity) => registry.find(identity),
@@ -156,7 +155,7 @@ export function createIngest(context: Context, deps: Deps) {
         findNewest,
         retry,
         publish,
-        settled: (id) => journal.settled(id),
+        settled: (id) => journal.flush(id),
         onReplaced: (count) => metrics.corrected.inc({ kind: 'replace' }, count),
       });
       measurements.setCorrections(replacing.corrections);
@@ -244,7 +243,7 @@ function createPath(context: Context, deps: Deps, historyMs: number) {
     store: store.journal,
     isBusy: store.health.isPressed,
     write: (device, series) => measurements.writeBehind(device, series),
-    use: config.ingest.journal,
+    mode: config.ingest.journal,
     process: config.mqtt.clientId,
     beatMs,
     logger,
@@ -365,7 +364,7 @@ function exposeIngest(
   );
   gauge(
     'iot_journal_age_seconds',
-    'Age of the oldest sample in the journal whose row is not written yet; other processes see it later by this time',
+    'Age of the oldest sample in the journal whose row is not written yet; until then other processes do not see it',
     () => journal.ageMs / 1000,
   );
   gauge(

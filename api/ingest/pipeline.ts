@@ -23,7 +23,7 @@ import type { Topics } from './topics.ts';
  */
 export type Send = (topic: string, payload: Buffer, retain?: boolean, waited?: number) => void;
 
-/** `unclear`: the message has the user property `replace`, but with another value than `true` or `false` */
+/** `unclear`: the user property `replace` is neither `true` nor `false`, or occurs twice */
 export type Replacement = boolean | 'unclear';
 
 export interface Message {

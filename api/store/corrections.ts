@@ -44,7 +44,7 @@ export interface Correction {
   reason: string | null;
   /** id of a correction, for the kind `undo` */
   undoes: Buffer | null;
-  /** epoch ms until which its process works on it, unless the process ends; 0: it is finished */
+  /** epoch ms. Later its process counts as ended; 0: the correction is finished */
   runningUntil: number;
 }
 
@@ -87,7 +87,7 @@ export function createCorrectionStore(session: Session) {
     /** Adds it to the list of its device, and to that of the installation, or replaces its entry. */
     add: (correction: Correction): Promise<void> => write(correction, WRITE),
 
-    /** Takes it off the lists, before anybody has seen it. */
+    /** Deletes its entries, before it has changed a sample. */
     async withdraw({ id, device }: Correction): Promise<void> {
       const queries = [uuidBytes(device), INSTALLATION].map((scope) => ({
         query: WITHDRAW,

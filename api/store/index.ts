@@ -182,7 +182,7 @@ export function createStore(deps: {
     retry,
     /** All other requests do not use the congestion window. */
     samples: createSampleReads(reading, unwritten),
-    /** the journal replaces its functions */
+    /** ingest sets the functions of its journal */
     unwritten,
     packed,
     scans: createScans(reading, dialect, unwritten),

@@ -131,7 +131,7 @@ export function startSimulator({
     args: simulatorArguments(words, { broker: addresses(config).broker, duration }),
     env,
   });
-  // A person may kill the simulator, or the system because of low memory. Everything else continues.
+  // A person or the system, when memory is low, may kill the simulator. Everything else continues.
   const exited = simulator.exited.then((error) => (simulator.signal ? null : error));
   processes.add({ title: 'simulator', stopTimeoutMs: STOP_TIMEOUT_MS.simulator, ...simulator, exited });
   exited.then((error) => {

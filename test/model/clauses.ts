@@ -19,20 +19,20 @@ export interface System {
 /** Verified without an error. */
 export const WHOLE: System = { passes: 2, end: 5 };
 
-/** For each change of the project. */
+/** Checked for each change of the project, with one ingest process. */
 export const BRIEF: System = { passes: 1, end: 4 };
 
-const one = { passes: 1, end: 4, small: true };
+const SMALL: System = { ...BRIEF, small: true };
 
 export const CLAUSES: Clause[] = [
-  ['COMMIT', 'Ingest reads the clock after the commit', 'api/ingest/sample-writer.ts', one],
-  ['MARGIN', 'A message is late within the margin before the closing', 'schema/rules.ts', one],
-  ['LATE_ROW', 'Late samples are in history before the acknowledgement', 'api/ingest/late-samples.ts', one],
-  ['MARK', 'A late hour is marked before the acknowledgement', 'api/ingest/late-samples.ts', one],
-  ['NEWEST_MARK', 'Of two marks the later one stays', 'api/store/history/writes.ts', { passes: 1, end: 4 }],
+  ['COMMIT', 'Ingest reads the clock after the commit', 'api/ingest/sample-writer.ts', SMALL],
+  ['MARGIN', 'A message is late within the margin before the closing', 'schema/rules.ts', SMALL],
+  ['LATE_ROW', 'Late samples are in history before the acknowledgement', 'api/ingest/late-samples.ts', SMALL],
+  ['MARK', 'A late hour is marked before the acknowledgement', 'api/ingest/late-samples.ts', SMALL],
+  ['NEWEST_MARK', 'Of two marks the later one stays', 'api/store/history/writes.ts', BRIEF],
   ['EXACT', 'Statistics are exact if the mark is older by the margin', 'schema/rules.ts', BRIEF],
-  ['GUARD', 'A process with a wrong clock waits', 'api/store/clock-guard.ts', one],
-  ['CLOSED', 'A packer waits until the hour has closed', 'api/history/packing/packer.ts', one],
+  ['GUARD', 'A process with a wrong clock waits', 'api/store/clock-guard.ts', SMALL],
+  ['CLOSED', 'A packer waits until the hour has closed', 'api/history/packing/packer.ts', SMALL],
   ['READ_FROM', 'A packer reads the clock before the samples', 'api/history/packing/passes.ts', BRIEF],
   [
     'MERGE',
@@ -40,12 +40,12 @@ export const CLAUSES: Clause[] = [
     'api/history/packing/pack-sensor-hour.ts',
     { passes: 2, end: 4, messages: true },
   ],
-  ['ROW_FIRST', 'Samples are committed before statistics', 'api/history/packing/pack-sensor-hour.ts', one],
-  ['UNTIL', '`packed_until` moves last', 'api/history/packing/packer.ts', one],
-  ['ORDER', 'A reader reads `packed_until`, then statistics', 'api/history/reading/hours.ts', one],
-  ['BOTH', 'A reader of an unpacked hour reads both tables', 'api/history/reading/samples.ts', one],
+  ['ROW_FIRST', 'Samples are committed before statistics', 'api/history/packing/pack-sensor-hour.ts', SMALL],
+  ['UNTIL', '`packed_until` moves last', 'api/history/packing/packer.ts', SMALL],
+  ['ORDER', 'A reader reads `packed_until`, then statistics', 'api/history/reading/hours.ts', SMALL],
+  ['BOTH', 'A reader of an unpacked hour reads both tables', 'api/history/reading/samples.ts', SMALL],
   ['REVISION', 'The greatest revision wins', 'schema/packed/series.ts', BRIEF],
-  ['MARK_FIRST', 'A correction marks the hour before its row', 'api/ingest/revisions.ts', one],
+  ['MARK_FIRST', 'A correction marks the hour before its row', 'api/ingest/revisions.ts', SMALL],
   ['RENEW', 'An old mark is renewed before the row is written', 'api/ingest/revisions.ts', BRIEF],
   ['REMARK', 'After a long commit a correction is marked again', 'api/ingest/revisions.ts', BRIEF],
 ].map(([name, rule, code, system]) => ({ name, rule, code, system }) as Clause);

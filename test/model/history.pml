@@ -2,7 +2,7 @@
 /*
  * The rule of docs/explanation/history.md for one hour of one sensor. `spin` tries all orders of steps: see docs/explanation/history-proof.md.
  *
- * Each clause of the rule can be taken away: -DNO_<clause>. Then a reader misses what was acknowledged.
+ * -DNO_<clause> takes a clause out of the rule. Then a reader misses an acknowledged sample.
  *
  * A process that is never scheduled again has crashed, so a crash needs no step of its own, except where another process takes over.
  * A step of a process is one request to the database, or one reading of a clock. A request may take any time.
@@ -95,7 +95,7 @@ inline writeMark(clock) {
 #endif
 }
 
-/* The reader that has begun may miss what is acknowledged later, and does not read packed_until again. */
+/* A reader that has begun may miss samples that are acknowledged later, and does not read packed_until again. */
 inline acknowledge() {
   if
   :: !reading -> acknowledged = acknowledged | samples

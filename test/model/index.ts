@@ -1,5 +1,5 @@
 /**
- * `npm run test:model [CLAUSE...]`: checks the history rule with Spin, and then takes each clause out of it. Without a clause a reader must
+ * `npm run test:model [CLAUSE...]`: checks the history rule with Spin, without each clause and then whole. Without a clause a reader must
  * give a wrong answer. Exit code 1 when the rule fails, or when it does not need a clause.
  */
 import { mkdir, writeFile } from 'node:fs/promises';

@@ -5,15 +5,15 @@ import type { CorrectionLog } from '../../ingest/correction-log.ts';
 import type { ListedCorrection } from '../../store/corrections.ts';
 import { Retry, type Store, timeOfId } from '../../store/index.ts';
 
-/** `corrections`: interval of the check for corrections whose process has ended before it reported them */
+/** `corrections`: interval of the rounds */
 const PERIODS_MS = { corrections: 60_000 };
 
-/** An entry that waited for the database is listed this much later than the time of its id, in ms. */
+/** In ms. An entry that waited for the database may be listed this much later than the time of its id. */
 const LISTED_WITHIN_MS = HOUR_MS;
 
 /**
- * Reports corrections whose process has ended before all listeners had them: Kafka, alarms and live readers. Two processes may report the
- * same correction. A process that starts checks those that can still be undone.
+ * Reports corrections whose process ended before it notified all listeners: Kafka, alarms and live readers. Two processes may report the same
+ * correction. The first round of a process checks all corrections that can still be undone.
  */
 export class Completion {
   #corrections;

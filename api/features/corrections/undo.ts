@@ -21,7 +21,7 @@ const DAYS_AT_ONCE = 16;
 
 /**
  * Undoes a correction with a further revision, so readers see what they would see without it. Later corrections stay. The undo of an undo
- * restores the correction. A repeated undo completes the first one. So the undo of one undo is always enough.
+ * restores the correction. A repeated undo completes the first one, so one undo of it is always enough.
  * @returns the entry of the log
  * @throws `too_late`: it is too old, or its device is gone; `busy`: it still runs
  */
@@ -58,7 +58,7 @@ export async function undoCorrection(
   return corrections.log.finish(undo);
 }
 
-/** The first undo that is in effect, because nobody has undone it. @param except id of an undo that is ignored */
+/** The first undo that is not undone itself. @param except id of an undo that is ignored */
 async function findUndo(
   { corrections }: Core['store'],
   { id, device }: Correction,

@@ -12,7 +12,7 @@ import type { Corrections } from '../corrections.ts';
 import { joinSamples, type MessageBatch, type SensorSamples } from '../decode/message-batch.ts';
 import type { Publish } from '../index.ts';
 import type { Journal } from '../journal/index.ts';
-import type { LeftSamples } from '../journal/takeover.ts';
+import type { OrphanedSamples } from '../journal/takeover.ts';
 import type { Arrival } from '../pipeline.ts';
 import type { Receipt, ReceiptTimes } from '../receipt-times.ts';
 import { type Device, type Sensor, sensorOf } from '../registry/cache.ts';
@@ -290,7 +290,7 @@ export class MeasurementStore {
     seenAt: number | null,
   ): Promise<[changed: Sensor[], hours: Hour[], ...others: unknown[]]> {
     const { journal, write } = this.#deps;
-    if (!journal.takes(device, series)) return this.#write(device, series, seenAt);
+    if (!journal.accepts(device, series)) return this.#write(device, series, seenAt);
     const seen = seenAt === null ? undefined : write.lastSeen(device, seenAt);
     const appended = seen
       ? Promise.all([journal.append(device, series), seen]).then(([first]) => first)
@@ -362,7 +362,7 @@ export class MeasurementStore {
   }
 
   /** The rows of samples that another process acknowledged. Samples of a device or sensor that was retired meanwhile are dropped. */
-  async writeLeft({ bytes, sensors }: LeftSamples): Promise<void> {
+  async writeOrphaned({ bytes, sensors }: OrphanedSamples): Promise<void> {
     const { registry } = this.#deps;
     const identity = { id: uuidText(bytes), bytes };
     const cached = await registry.find(identity);

@@ -11,7 +11,7 @@ import { JournalRun } from './run.ts';
 import { type WaitingDevice, WaitingSamples } from './waiting-samples.ts';
 
 /** `busy`: while writes wait for the database */
-export type JournalUse = 'busy' | 'always' | 'never';
+export type JournalMode = 'busy' | 'always' | 'never';
 
 /** Of a message. A row of a larger message costs little for each of its samples. */
 const MAX_SAMPLES = 64;
@@ -29,8 +29,8 @@ const MAX_WAITING_SAMPLES = 2_000_000;
 const MIN_AGE_MS = 5000;
 
 /** Devices whose rows are written at once. The number grows with the square of the age, so that rows are few while there is time. */
-const MIN_LEAVING = 4;
-const MAX_LEAVING = 512;
+const MIN_WRITING = 4;
+const MAX_WRITING = 512;
 
 const TICK_MS = 50;
 
@@ -48,7 +48,7 @@ export class Journal {
   #store;
   #isBusy;
   #write;
-  #use;
+  #mode;
   #process;
   #beatMs;
   #logger;
@@ -69,7 +69,7 @@ export class Journal {
     isBusy: () => boolean;
     /** writes the rows of acknowledged samples @throws `unavailable` while the process ends */
     write: (device: Device, series: Series[]) => Promise<unknown>;
-    use: JournalUse;
+    mode: JournalMode;
     process: string;
     beatMs: number;
     logger: Pick<Logger, 'warn' | 'error'>;
@@ -77,7 +77,7 @@ export class Journal {
     this.#store = deps.store;
     this.#isBusy = deps.isBusy;
     this.#write = deps.write;
-    this.#use = deps.use;
+    this.#mode = deps.mode;
     this.#process = deps.process;
     this.#beatMs = deps.beatMs;
     this.#logger = deps.logger;
@@ -99,16 +99,16 @@ export class Journal {
   }
 
   /** Whether the message goes into the journal. @param series all in one hour, which is not late */
-  takes(device: Device, series: Series[]): boolean {
-    if (this.#mayTake(device, series)) return true;
+  accepts(device: Device, series: Series[]): boolean {
+    if (this.#mayAccept(device, series)) return true;
     if (this.#run) this.release(device.id);
     return false;
   }
 
-  #mayTake(device: Device, series: Series[]): boolean {
-    if (this.#use === 'never' || this.#isEnding || device.isCorrected) return false;
+  #mayAccept(device: Device, series: Series[]): boolean {
+    if (this.#mode === 'never' || this.#isEnding || device.isCorrected) return false;
     const now = performance.now();
-    if (this.#use === 'always' || this.#isBusy()) this.#busyUntil = now + BUSY_MS;
+    if (this.#mode === 'always' || this.#isBusy()) this.#busyUntil = now + BUSY_MS;
     if (now > this.#busyUntil || !isSmall(series)) return false;
     this.#start();
     if (!this.#run?.isFresh(now) || this.#waiting.samples >= MAX_WAITING_SAMPLES) return false;
@@ -148,12 +148,12 @@ export class Journal {
   /** Encoded blocks of the device's samples of an hour, whose rows are not written yet. */
   blocksOf(device: DeviceBytes, bucket: number): Buffer[] {
     if (this.#waiting.isEmpty) return [];
-    return this.#waiting.of(uuidText(device)).flatMap((waiting) => blocksOfHour(waiting.series(), bucket));
+    return this.#waiting.find(uuidText(device)).flatMap((waiting) => blocksOfHour(waiting.series(), bucket));
   }
 
   /** By sensor id. */
   newestOf(device: DeviceBytes): Map<string, Newest> | null {
-    const [first, second] = this.#waiting.of(uuidText(device));
+    const [first, second] = this.#waiting.find(uuidText(device));
     if (!first) return null;
     const newest = first.newest();
     for (const [sensor, value] of second?.newest() ?? []) {
@@ -165,15 +165,15 @@ export class Journal {
 
   /** Before a message does not enter the journal: observers of blocks get earlier samples first, and they share its row. */
   release(id: string) {
-    const [first] = this.#waiting.of(id);
-    if (first && !this.#waiting.isLeaving(id)) this.#leave(first);
+    const [first] = this.#waiting.find(id);
+    if (first && !this.#waiting.isWriting(id)) this.#writeRows(first);
   }
 
   /** Settles when the rows of the samples that wait now are written. */
-  async settled(id: string): Promise<void> {
-    const before = this.#waiting.of(id);
+  async flush(id: string): Promise<void> {
+    const before = this.#waiting.find(id);
     for (;;) {
-      const isWaiting = this.#waiting.of(id).some((each) => before.includes(each));
+      const isWaiting = this.#waiting.find(id).some((each) => before.includes(each));
       if (!isWaiting || this.#isEnding) return;
       this.release(id);
       await sleep(TICK_MS, undefined, { ref: false });
@@ -185,7 +185,7 @@ export class Journal {
     this.#isEnding = true;
     const until = performance.now() + withinMs;
     while (!this.#waiting.isEmpty && performance.now() < until) {
-      this.#pump(MAX_LEAVING, 0);
+      this.#pump(MAX_WRITING, 0);
       await sleep(TICK_MS / 5);
     }
     if (this.#timer) clearInterval(this.#timer);
@@ -215,25 +215,25 @@ export class Journal {
   #tick() {
     const age = Math.min(1, this.ageMs / MAX_AGE_MS);
     const isBusy = performance.now() < this.#busyUntil;
-    if (isBusy) this.#pump(MIN_LEAVING + MAX_LEAVING * age * age, MIN_AGE_MS);
-    else this.#pump(MAX_LEAVING, 0);
+    if (isBusy) this.#pump(MIN_WRITING + MAX_WRITING * age * age, MIN_AGE_MS);
+    else this.#pump(MAX_WRITING, 0);
     if (performance.now() - this.#beatAt >= this.#beatMs) void this.#beat();
   }
 
   #pump(atOnce: number, minAgeMs: number) {
     const before = performance.now() - minAgeMs;
-    while (this.#waiting.leaving < atOnce) {
+    while (this.#waiting.writing < atOnce) {
       const next = this.#waiting.next();
       if (!next || next.since > before) return;
-      this.#leave(next);
+      this.#writeRows(next);
     }
   }
 
-  #leave(waiting: WaitingDevice) {
-    this.#waiting.leave(waiting);
+  #writeRows(waiting: WaitingDevice) {
+    this.#waiting.startWriting(waiting);
     this.#write(waiting.device, waiting.series()).then(
       () => {
-        this.#waiting.left(waiting);
+        this.#waiting.endWriting(waiting);
         if (!this.#isEnding) this.#tick();
       },
       (error) => {
@@ -244,7 +244,7 @@ export class Journal {
           return;
         }
         // Otherwise the later samples of the device, and the journal of all others, would wait for ever.
-        this.#waiting.left(waiting);
+        this.#waiting.endWriting(waiting);
         this.#logger.error(
           { device, samples, err: error },
           'rows of acknowledged samples could not be written',

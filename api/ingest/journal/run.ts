@@ -7,14 +7,14 @@ import type { Partition, PendingRow } from '../../store/sending/pending-rows.ts'
 const MAX_SEGMENT_BYTES = 16 * 1024 * 1024;
 const MAX_SEGMENT_MS = 10_000;
 
-/** In beats. `takeover.ts` waits for twice as many. */
+/** In beats. */
 export const STALE_BEATS = 10;
 
 type Segment = { number: number; partition: Partition; since: number; bytes: number; inFlight: number };
 
 /**
- * One start of a process as the writer of a journal. Another process takes the journal over if it sees the same
- * beat for the time of 20 beats. So a run whose own beat is older than 10 acknowledges nothing more, and never beats again.
+ * The journal of one start of a process. Another process takes it over when its beat has not changed for 20 beats (`takeover.ts`). So a run
+ * whose last beat is older than 10 acknowledges nothing more, and never beats again.
  */
 export class JournalRun {
   id = uuidBytes(randomUUID());
@@ -24,8 +24,8 @@ export class JournalRun {
   #segments: Segment[];
   #announced = 0;
   #beat = 0;
-  /** When the last successful beat was sent, in ms of `performance.now()`. */
-  #beatenAt = Number.NEGATIVE_INFINITY;
+  /** When the last successful beat began, in ms of `performance.now()`. */
+  #lastBeatAt = Number.NEGATIVE_INFINITY;
 
   /** @param first number of the first segment */
   constructor({
@@ -41,17 +41,16 @@ export class JournalRun {
   }
 
   isFresh(now: number): boolean {
-    return now - this.#beatenAt < this.#staleMs;
+    return now - this.#lastBeatAt < this.#staleMs;
   }
 
   get segment(): number {
     return this.#current.number;
   }
 
-  /** The row is written to the current segment. */
   append(now: number, bytes: number, write: (partition: Partition) => PendingRow) {
-    const { number, since, bytes: full } = this.#current;
-    const isFull = full > MAX_SEGMENT_BYTES || now - since > MAX_SEGMENT_MS;
+    const { number, since, bytes: size } = this.#current;
+    const isFull = size > MAX_SEGMENT_BYTES || now - since > MAX_SEGMENT_MS;
     // A process that takes over reads the announced segments only.
     if (isFull && number < this.#announced) this.#segments.push(this.#open(number + 1, now));
     const segment = this.#current;
@@ -73,7 +72,7 @@ export class JournalRun {
     const newest = this.#current.number + 1;
     await this.#store.writeRun(this.#row(newest, false));
     this.#announced = newest;
-    this.#beatenAt = began;
+    this.#lastBeatAt = began;
   }
 
   /** @param from the first segment whose samples still wait; null: none waits */
@@ -86,7 +85,7 @@ export class JournalRun {
     }
   }
 
-  /** @param isWritten all rows of its samples are written */
+  /** @param isWritten the rows of all its samples are written */
   async end(isWritten: boolean): Promise<void> {
     if (this.#beat === 0 || !this.isFresh(performance.now())) return;
     if (!isWritten) return this.#store.writeRun(this.#row(this.#announced, true));

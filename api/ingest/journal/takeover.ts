@@ -5,7 +5,6 @@ import { type DeviceBytes, type SensorBytes, uuidText } from '../../../schema/id
 import type { LeaseStore } from '../../store/history/progress.ts';
 import { isRefusal } from '../../store/index.ts';
 import type { JournalEntry, JournalStore, RunRow } from '../../store/journal/index.ts';
-import type { Retry } from '../../store/sending/retry.ts';
 import { STALE_BEATS } from './run.ts';
 
 /** A journal is taken over if its beat stays the same for this number of beats. */
@@ -19,7 +18,7 @@ const DEVICES_AT_ONCE = 32;
 /** Then the rows of these samples are written, before more of the segment is read. */
 const MAX_SAMPLES = 200_000;
 
-export type LeftSamples = {
+export type OrphanedSamples = {
   bytes: DeviceBytes;
   sensors: Map<string, { bytes: SensorBytes; times: number[]; values: number[] }>;
 };
@@ -38,10 +37,9 @@ export class JournalTakeover {
   constructor(deps: {
     store: JournalStore;
     leases: LeaseStore;
-    retry: Retry;
     /** runs of this process that are alive */
     isOwn: (run: Buffer) => boolean;
-    write: (samples: LeftSamples) => Promise<unknown>;
+    write: (samples: OrphanedSamples) => Promise<unknown>;
     process: string;
     beatMs: number;
     logger: Pick<Logger, 'info' | 'debug' | 'error'>;
@@ -115,7 +113,7 @@ export class JournalTakeover {
   }
 
   async #writeRows(entries: AsyncIterable<JournalEntry>) {
-    let devices: Map<string, LeftSamples> = new Map();
+    let devices: Map<string, OrphanedSamples> = new Map();
     let samples = 0;
     for await (const entry of entries) {
       samples += addEntry(devices, entry);
@@ -127,7 +125,7 @@ export class JournalTakeover {
     await this.#writeDevices(devices);
   }
 
-  async #writeDevices(devices: Map<string, LeftSamples>) {
+  async #writeDevices(devices: Map<string, OrphanedSamples>) {
     await forEachConcurrently(DEVICES_AT_ONCE, devices.values(), async (left) => {
       this.#ending.signal.throwIfAborted();
       await this.#deps.write(left).catch((error) => this.#reportRefused(left, error));
@@ -135,14 +133,14 @@ export class JournalTakeover {
   }
 
   /** A repetition would be refused as well, and samples of other devices would wait for it. */
-  #reportRefused({ bytes }: LeftSamples, error: unknown) {
+  #reportRefused({ bytes }: OrphanedSamples, error: unknown) {
     if (!isRefusal(error)) throw error;
     const device = uuidText(bytes);
     this.#deps.logger.error({ device, err: error }, 'rows of acknowledged samples could not be written');
   }
 }
 
-function addEntry(devices: Map<string, LeftSamples>, { device, series }: JournalEntry): number {
+function addEntry(devices: Map<string, OrphanedSamples>, { device, series }: JournalEntry): number {
   const id = uuidText(device);
   const left = devices.get(id) ?? { bytes: device, sensors: new Map() };
   devices.set(id, left);

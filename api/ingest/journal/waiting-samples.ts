@@ -68,22 +68,22 @@ function append(to: { times: number[]; values: number[] }, times: Numbers, value
 export class WaitingSamples {
   #waiting: Map<string, WaitingDevice> = new Map();
   /** Their rows are being written. */
-  #leaving: Map<string, WaitingDevice> = new Map();
+  #writing: Map<string, WaitingDevice> = new Map();
   #samples = 0;
   /** undefined: to be found again, because finding it for each message would take too long. */
   #oldest: number | null | undefined = null;
 
-  /** `leaving` included. */
+  /** `writing` included. */
   get samples() {
     return this.#samples;
   }
 
-  get leaving() {
-    return this.#leaving.size;
+  get writing() {
+    return this.#writing.size;
   }
 
   get isEmpty() {
-    return this.#waiting.size === 0 && this.#leaving.size === 0;
+    return this.#waiting.size === 0 && this.#writing.size === 0;
   }
 
   add(device: Device, series: Series[], segment: number, now: number) {
@@ -98,23 +98,23 @@ export class WaitingSamples {
     this.#samples += waiting.samples - before;
   }
 
-  /** The device that waits longest, and is not leaving already. */
+  /** The device that waits longest, and is not being written already. */
   next(): WaitingDevice | undefined {
-    for (const [id, waiting] of this.#waiting) if (!this.#leaving.has(id)) return waiting;
+    for (const [id, waiting] of this.#waiting) if (!this.#writing.has(id)) return waiting;
     return undefined;
   }
 
-  isLeaving(id: string): boolean {
-    return this.#leaving.has(id);
+  isWriting(id: string): boolean {
+    return this.#writing.has(id);
   }
 
-  leave(waiting: WaitingDevice) {
+  startWriting(waiting: WaitingDevice) {
     this.#waiting.delete(waiting.device.id);
-    this.#leaving.set(waiting.device.id, waiting);
+    this.#writing.set(waiting.device.id, waiting);
   }
 
-  left(waiting: WaitingDevice) {
-    this.#leaving.delete(waiting.device.id);
+  endWriting(waiting: WaitingDevice) {
+    this.#writing.delete(waiting.device.id);
     this.#samples -= waiting.samples;
     if (waiting.since === this.#oldest) this.#oldest = undefined;
   }
@@ -128,7 +128,7 @@ export class WaitingSamples {
   #findOldest(): number | null {
     const [first] = this.#waiting.values();
     let oldest = first?.since ?? null;
-    for (const { since } of this.#leaving.values()) oldest = Math.min(since, oldest ?? since);
+    for (const { since } of this.#writing.values()) oldest = Math.min(since, oldest ?? since);
     return oldest;
   }
 
@@ -136,14 +136,14 @@ export class WaitingSamples {
   get segment(): number | null {
     if (this.isEmpty) return null;
     let first = Number.POSITIVE_INFINITY;
-    for (const devices of [this.#leaving, this.#waiting])
+    for (const devices of [this.#writing, this.#waiting])
       for (const { segment } of devices.values()) first = Math.min(first, segment);
     return first;
   }
 
-  of(id: string): WaitingDevice[] {
+  find(id: string): WaitingDevice[] {
     if (this.isEmpty) return NONE;
-    return [this.#leaving.get(id), this.#waiting.get(id)].filter((each) => each !== undefined);
+    return [this.#writing.get(id), this.#waiting.get(id)].filter((each) => each !== undefined);
   }
 }
 

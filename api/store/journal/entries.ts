@@ -13,7 +13,7 @@ const ID_BYTES = 16;
 const NUMBER_BYTES = 8;
 const COUNT_BYTES = 2;
 
-/** Larger rows would save nothing: at 32 KiB the request itself is no cost any more. */
+/** Above 32 KiB a larger row saves nothing, because the cost of the request is negligible. */
 export const MAX_ENTRIES_BYTES = 32 * 1024;
 const FIRST_BYTES = 2048;
 
@@ -30,7 +30,7 @@ export function entryBytes(series: JournalEntry['series']): number {
  *     device (16)  number of sensors (2), then for each sensor:
  *     sensor (16)  number of samples (2)  times (8 each, epoch ms)  values (8 each)
  *
- * Numbers have their full size, because these rows are deleted after seconds, and packing them would cost each message time.
+ * Numbers are not compressed, because these rows are deleted after seconds.
  */
 export class EntriesWriter {
   #bytes: Buffer = Buffer.allocUnsafe(FIRST_BYTES);
@@ -75,7 +75,7 @@ export class EntriesWriter {
   }
 }
 
-/** @throws {RangeError} the bytes are no entries of this version */
+/** @throws {RangeError} another version wrote the entries */
 export function* readEntries(bytes: Buffer): Generator<JournalEntry, void> {
   if (bytes[0] !== VERSION) throw new RangeError(`journal entries of version ${bytes[0]}`);
   const view = viewOf(bytes);

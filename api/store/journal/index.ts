@@ -27,7 +27,7 @@ const REMOVE_RUN = {
   cql: 'DELETE FROM journal_run WHERE part = ? AND run = ?',
 };
 
-/** Bytes that a server counts for a row in addition to its entries, rounded up. */
+/** Bytes that a server counts for a row in addition to its entries, at most. */
 const ROW_WEIGHT = 150;
 
 export interface RunRow {
@@ -63,7 +63,7 @@ export function createJournalStore(session: Session, { ingest, retry }: { ingest
 
     removeRun: (run: Buffer) => session.write(REMOVE_RUN, [PART, run]),
 
-    /** @throws {RangeError} a later version wrote the entries */
+    /** @throws {RangeError} another version wrote the entries */
     async *segment(run: Buffer, segment: number): AsyncGenerator<JournalEntry, void> {
       for await (const rows of session.pages(SELECT, [run, int32(segment)]))
         for (const row of rows) yield* readEntries(row['messages']);
@@ -75,7 +75,7 @@ export function createJournalStore(session: Session, { ingest, retry }: { ingest
 
 export type JournalStore = ReturnType<typeof createJournalStore>;
 
-/** Messages of all devices share a row until it is sent, as messages of one device share a row of `message`. */
+/** Messages of all devices share a row until it is sent. */
 class JournalRows {
   #rows;
   #number = 0;

@@ -34,7 +34,7 @@ export function createSampleReads(
 
   const readPart = (device: DeviceBytes, bucket: number, part: number, since: number) =>
     joined.call(`${device.toString('latin1')} ${bucket} ${part} ${since}`, async () => {
-      // Before the rows are read. Otherwise samples whose row is written meanwhile would be in neither.
+      // Before the rows, or a sample whose row is written meanwhile would be in neither.
       const waiting = part === 0 ? unwritten.blocksOf(device, bucket) : [];
       const { blocks, parts } = await rows.read(device, bucket, part, since);
       return { blocks: new HourBlocks(bucket, [...blocks, ...waiting]), parts };

@@ -4,7 +4,7 @@ import { Field } from '../shared/form.tsx';
 import { parentOf } from './address.ts';
 import type { Asset, AssetDetail, AssetMember, Level } from './api.ts';
 import { changeAsset, createAsset, removeMember, retireAsset } from './api.ts';
-import { EditDialog, GraveDialog } from './edit-dialog.tsx';
+import { EditDialog, IrreversibleEditDialog } from './edit-dialog.tsx';
 import { ImportDialog } from './import-dialog.tsx';
 import { levelsUnder } from './levels.ts';
 import { MoveDialog, PlaceDialog, ReplaceDialog } from './move-dialogs.tsx';
@@ -136,7 +136,7 @@ function RetireDialog({ asset, onDone, onClose }: DialogProps & { asset: AssetDe
   }
 
   return (
-    <GraveDialog
+    <IrreversibleEditDialog
       title={`Retire ${asset.name}?`}
       submit="Retire"
       busyLabel="Retiring …"
@@ -144,7 +144,7 @@ function RetireDialog({ asset, onDone, onClose }: DialogProps & { asset: AssetDe
       onClose={onClose}
     >
       <p>It is gone from the tree, and its past stays. Another asset may then have its name.</p>
-    </GraveDialog>
+    </IrreversibleEditDialog>
   );
 }
 
@@ -159,7 +159,7 @@ function RemoveDialog({ member, onDone, onClose }: DialogProps & { member: Asset
   }
 
   return (
-    <GraveDialog
+    <IrreversibleEditDialog
       title={`Take ${name} away from ${member.path}?`}
       submit="Take away"
       busyLabel="Taking away …"
@@ -171,6 +171,6 @@ function RemoveDialog({ member, onDone, onClose }: DialogProps & { member: Asset
           ? 'From this hour on it has no place. What it measured before stays here.'
           : 'From this hour on the sensor is where its device is. What it measured before stays here.'}
       </p>
-    </GraveDialog>
+    </IrreversibleEditDialog>
   );
 }

@@ -9,7 +9,7 @@ export const EditDialog = (props: ComponentProps<typeof FormDialog>) => (
 );
 
 /** Renders an edit that cannot be undone by another one. */
-export const GraveDialog = (props: ComponentProps<typeof FormDialog>) => (
+export const IrreversibleEditDialog = (props: ComponentProps<typeof FormDialog>) => (
   <EditDialog tone="grave" isCareful {...props} />
 );
 

@@ -3,7 +3,7 @@ import { useServices } from '../../state/hooks.ts';
 import type { AssetDetail } from './api.ts';
 import { removePlan, storePicture } from './api.ts';
 import type { DialogProps } from './dialogs.tsx';
-import { EditDialog, FileField, GraveDialog } from './edit-dialog.tsx';
+import { EditDialog, FileField, IrreversibleEditDialog } from './edit-dialog.tsx';
 
 const TYPES = 'image/svg+xml,image/png,image/jpeg,image/webp';
 
@@ -48,7 +48,7 @@ export function RemovePlanDialog({ asset, onDone, onClose }: DialogProps & { ass
   }
 
   return (
-    <GraveDialog
+    <IrreversibleEditDialog
       title={`Remove the plan of ${asset.name}?`}
       submit="Remove"
       busyLabel="Removing …"
@@ -56,6 +56,6 @@ export function RemovePlanDialog({ asset, onDone, onClose }: DialogProps & { ass
       onClose={onClose}
     >
       <p>The picture is deleted, and so are the places of sensors on it.</p>
-    </GraveDialog>
+    </IrreversibleEditDialog>
   );
 }

@@ -117,7 +117,7 @@ function unpackRollUp(start: number, blob: Buffer, at: number, timesAt: number):
   };
 }
 
-/** A day as it was stored before migration 034: by index of the hour, the roll-up with its own stamp, and times from the start of the hour. */
+/** A day that was stored before migration 034. @param blobs by hour of the day: a roll-up with its own stamp, and times from the start of the hour */
 export function unpackOldDay(day: number, blobs: Record<string, Buffer>): StoredDay {
   const stamps = Object.values(blobs).map((blob) => blob.readDoubleBE(48));
   const hours = Object.entries(blobs).map(([index, blob]): [number, RollUp] => {

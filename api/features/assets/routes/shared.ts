@@ -82,7 +82,7 @@ export function assetDetail(tree: AssetTree, asset: Asset, time: number = NOW) {
 /** Items that are looked at in one go. Then other requests can run. */
 export const ITEMS_AT_ONCE = 2000;
 
-/** @returns index of the first item of a sorted list for which this is true; the length of the list: of none */
+/** @returns index of the first item of a sorted list for which `isTrue` holds; the length of the list if there is none */
 export function firstIndex<T>(items: readonly T[], isTrue: (item: T) => boolean): number {
   let [low, high] = [0, items.length];
   while (low < high) {

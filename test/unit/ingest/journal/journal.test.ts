@@ -60,7 +60,7 @@ const takeoverOf = ({ store, ingest }: MemoryPipeline) =>
     leases: store.journalLeases,
     retry: store.retry,
     isOwn: () => false,
-    write: (samples) => ingest.measurements.writeLeft(samples),
+    write: (samples) => ingest.measurements.writeOrphaned(samples),
     process: 'second',
     beatMs: 2,
     logger: { info() {}, debug() {}, error() {} },
@@ -208,7 +208,7 @@ test('Journal: the database refuses the rows of one device: those of others are 
   refused = pipeline.keyOf('refused').bytes;
   await measure(pipeline, 'refused', NOW - 50_000, 1);
   await measure(pipeline, 'd', NOW - 50_000, 2);
-  await pipeline.ingest.journal.settled(pipeline.keyOf('refused').id);
+  await pipeline.ingest.journal.flush(pipeline.keyOf('refused').id);
   await pipeline.ingest.drain();
   expect(waiting(pipeline)).toBe(0);
   expect(await pipeline.samples('d', 's', NOW - HOUR)).toEqual([[NOW - 50_000, 2]]);
@@ -255,7 +255,7 @@ test('Journal: its row is committed after the drain: the message gets its own ro
   const writes = new HeldWrites();
   const pipeline = await start({ writes });
   await openJournal(pipeline);
-  await pipeline.ingest.journal.settled(pipeline.keyOf('first').id);
+  await pipeline.ingest.journal.flush(pipeline.keyOf('first').id);
   const held = writes.hold({ write: 'write_journal' });
   const measured = measure(pipeline, 'd', NOW - 50_000, 1);
   await held.reached();
@@ -270,7 +270,7 @@ test('Journal: a device sends on while its rows are awaited: the wait ends', asy
   await openJournal(pipeline);
   await measure(pipeline, 'd', NOW - 50_000, 0);
   let isSettled = false;
-  const settled = pipeline.ingest.journal.settled(pipeline.keyOf('d').id).then(() => {
+  const settled = pipeline.ingest.journal.flush(pipeline.keyOf('d').id).then(() => {
     isSettled = true;
   });
   let step = 0;
@@ -287,12 +287,12 @@ test('Journal: a later message is too large for it: earlier samples are written 
   const pipeline = await start();
   await openJournal(pipeline);
   await measure(pipeline, 'd', NOW - 50_000, 1);
-  await pipeline.ingest.journal.settled(pipeline.keyOf('d').id);
+  await pipeline.ingest.journal.flush(pipeline.keyOf('d').id);
   const before = await countRows(pipeline, pipeline.keyOf('d').bytes);
   await measure(pipeline, 'd', NOW - 40_000, 1);
   const samples = Array.from({ length: 65 }, (_, step) => ({ sensor_id: 's', ts: NOW - step, value: step }));
   await pipeline.measure('d', samples);
-  await pipeline.ingest.journal.settled(pipeline.keyOf('d').id);
+  await pipeline.ingest.journal.flush(pipeline.keyOf('d').id);
   expect((await countRows(pipeline, pipeline.keyOf('d').bytes)) - before).toBe(1);
 });
 
@@ -301,7 +301,7 @@ test('Journal: a sample is removed while it waits: latest does not show it when 
   await openJournal(pipeline);
   const { ingest, corrections } = pipeline;
   await measure(pipeline, 'd', NOW - 60_000, 1);
-  await ingest.journal.settled(pipeline.keyOf('d').id);
+  await ingest.journal.flush(pipeline.keyOf('d').id);
   await measure(pipeline, 'd', NOW - 50_000, 2);
   const device = ingest.peek(pipeline.keyOf('d').id) as Device;
   const [sensor] = device.sensors.values() as Iterable<Sensor>;
@@ -347,23 +347,23 @@ test('WaitingSamples: the cache replaces the device meanwhile: each sensor has o
   expect(waiting.newest()).toEqual(new Map([[SENSOR, { ts: NOW, value: 2 }]]));
 });
 
-test('WaitingSamples: the oldest is that of all devices that wait or leave', () => {
+test('WaitingSamples: the oldest is that of all devices that wait or are being written', () => {
   const samples = new WaitingSamples();
   const add = (name: string, now: number) => samples.add(deviceOf(name), seriesOf(NOW, 1), 1, now);
-  const leave = (name: string) => {
-    const [waiting] = samples.of(name) as [WaitingDevice];
-    samples.leave(waiting);
+  const begin = (name: string) => {
+    const [waiting] = samples.find(name) as [WaitingDevice];
+    samples.startWriting(waiting);
     return waiting;
   };
   expect(samples.oldest).toBeNull();
   for (const [place, name] of ['a', 'b', 'c'].entries()) add(name, place);
-  const [b, a] = [leave('b'), leave('a')];
+  const [b, a] = [begin('b'), begin('a')];
   expect(samples.oldest).toBe(0);
-  samples.left(a);
+  samples.endWriting(a);
   expect(samples.oldest).toBe(1);
-  samples.left(b);
+  samples.endWriting(b);
   expect(samples.oldest).toBe(2);
-  samples.left(leave('c'));
+  samples.endWriting(begin('c'));
   expect(samples.oldest).toBeNull();
   add('d', 7);
   expect(samples.oldest).toBe(7);
