@@ -182,8 +182,10 @@ export function createIngest(context: Context, deps: Deps) {
       takeover.start();
     },
     /** Writes the rows of acknowledged samples. Messages in progress get their own rows. Further calls wait for the first one. */
-    drain: (): Promise<unknown> =>
-      (drained ??= Promise.all([takeover.stop(DRAIN_MS), journal.stop(DRAIN_MS)])),
+    async drain(): Promise<void> {
+      drained ??= Promise.all([takeover.stop(DRAIN_MS), journal.stop(DRAIN_MS)]);
+      await drained;
+    },
     get unsettledBytes() {
       return admission.budget.used;
     },

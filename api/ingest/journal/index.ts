@@ -247,7 +247,10 @@ export class Journal {
         }
         // Otherwise the later samples of the device, and the journal of all others, would wait for ever.
         this.#waiting.left(waiting);
-        this.#logger.error({ device, samples, err: error }, 'rows of acknowledged samples could not be written');
+        this.#logger.error(
+          { device, samples, err: error },
+          'rows of acknowledged samples could not be written',
+        );
       },
     );
   }

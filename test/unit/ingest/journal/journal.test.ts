@@ -239,7 +239,11 @@ test('Journal: a message of one sensor has many samples: a segment counts all of
       counted.push(bytes);
       return append.call(this, now, bytes, write);
     };
-    const samples = Array.from({ length: 64 }, (_, step) => ({ sensor_id: 's', ts: NOW - step, value: step }));
+    const samples = Array.from({ length: 64 }, (_, step) => ({
+      sensor_id: 's',
+      ts: NOW - step,
+      value: step,
+    }));
     await pipeline.measure('d', samples);
   } finally {
     JournalRun.prototype.append = append;
