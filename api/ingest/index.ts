@@ -16,6 +16,7 @@ import { createHandlers, createNoteLastSeen, MeasurementStore } from './handlers
 import { ReplacingMessages } from './handlers/replacing.ts';
 import { guardObserver, type SampleObserver } from './handlers/sample-observer.ts';
 import { Journal } from './journal/index.ts';
+import { createKeepRefused } from './journal/refused-samples.ts';
 import { JournalTakeover } from './journal/takeover.ts';
 import { createLateWriter, LateArrivalNotes, LateDayNotes } from './late-samples.ts';
 import { Outbox } from './outbox.ts';
@@ -93,6 +94,7 @@ export function createIngest(context: Context, deps: Deps) {
     days,
     samples,
     journal,
+    keepRefused,
     revisions,
     measurements,
     measurementHandler,
@@ -117,7 +119,7 @@ export function createIngest(context: Context, deps: Deps) {
     store: store.journal,
     leases: store.journalLeases,
     isOwn: (run) => journal.isOwn(run),
-    write: (samples) => measurements.writeOrphaned(samples),
+    write: (samples) => measurements.writeOrphaned(samples, keepRefused),
     process: config.mqtt.clientId,
     beatMs: deps.beatMs ?? PERIODS_MS.beat,
     logger: context.logger,
@@ -143,6 +145,7 @@ export function createIngest(context: Context, deps: Deps) {
     submissions,
     measurements,
     journal,
+    keepRefused,
     /** for a feature that writes samples of closed hours */
     writing: { registry, samples, days, publish, clock: clockGuard },
     /** for features that replace or remove stored samples */
@@ -239,10 +242,12 @@ function createPath(context: Context, deps: Deps, historyMs: number) {
   const receiptTimes = new ReceiptTimes({ maxAheadMs: maxClockSkewMs });
   const admission = new Admission({ clockGuard, answeredAt: () => retry.answeredAt });
   const { days, samples, revisions } = createSampleWriter(store, { clockGuard, metrics });
+  const keepRefused = createKeepRefused({ deadLetters, clock });
   const journal = new Journal({
     store: store.journal,
     isBusy: store.health.isPressed,
-    write: (device, series) => measurements.writeBehind(device, series),
+    write: (device, series) =>
+      measurements.writeBehind(device, series).catch((error) => keepRefused(device, series, error)),
     mode: config.ingest.journal,
     process: config.mqtt.clientId,
     beatMs,
@@ -297,6 +302,7 @@ function createPath(context: Context, deps: Deps, historyMs: number) {
     days,
     samples,
     journal,
+    keepRefused,
     revisions,
     measurements,
     measurementHandler,

@@ -12,6 +12,7 @@ import type { Corrections } from '../corrections.ts';
 import { joinSamples, type MessageBatch, type SensorSamples } from '../decode/message-batch.ts';
 import type { Publish } from '../index.ts';
 import type { Journal } from '../journal/index.ts';
+import type { KeepRefused } from '../journal/refused-samples.ts';
 import type { OrphanedSamples } from '../journal/takeover.ts';
 import type { Arrival } from '../pipeline.ts';
 import type { Receipt, ReceiptTimes } from '../receipt-times.ts';
@@ -362,7 +363,7 @@ export class MeasurementStore {
   }
 
   /** The rows of samples that another process acknowledged. Samples of a device or sensor that was retired meanwhile are dropped. */
-  async writeOrphaned({ bytes, sensors }: OrphanedSamples): Promise<void> {
+  async writeOrphaned({ bytes, sensors }: OrphanedSamples, keepRefused: KeepRefused): Promise<void> {
     const { registry } = this.#deps;
     const identity = { id: uuidText(bytes), bytes };
     const cached = await registry.find(identity);
@@ -379,7 +380,12 @@ export class MeasurementStore {
     }
     if (series.length === 0) return;
     const noted = this.#observer?.note(device, series, null);
-    const [[changed]] = await Promise.all([this.#writeInOrder(device, series, null, Date.now()), noted]);
+    const written = this.#writeInOrder(device, series, null, Date.now()).catch((error) =>
+      keepRefused(device, series, error).then(() => null),
+    );
+    const [result] = await Promise.all([written, noted]);
+    if (!result) return;
+    const [changed] = result;
     this.#observer?.observe(device, series);
     this.#deps.publish(device, changed, series);
   }

@@ -58,9 +58,8 @@ const takeoverOf = ({ store, ingest }: MemoryPipeline) =>
   new JournalTakeover({
     store: store.journal,
     leases: store.journalLeases,
-    retry: store.retry,
     isOwn: () => false,
-    write: (samples) => ingest.measurements.writeOrphaned(samples),
+    write: (samples) => ingest.measurements.writeOrphaned(samples, ingest.keepRefused),
     process: 'second',
     beatMs: 2,
     logger: { info() {}, debug() {}, error() {} },
@@ -212,6 +211,11 @@ test('Journal: the database refuses the rows of one device: those of others are 
   await pipeline.ingest.drain();
   expect(waiting(pipeline)).toBe(0);
   expect(await pipeline.samples('d', 's', NOW - HOUR)).toEqual([[NOW - 50_000, 2]]);
+  // Its samples are kept, and a replay stores them.
+  const [kept] = await pipeline.storedDeadLetters();
+  expect(JSON.parse(String(kept?.content?.payload))).toEqual([
+    { sensor_id: expect.any(String), ts: NOW - 50_000, value: 1 },
+  ]);
 });
 
 test('Journal: the database refuses the row of the journal: the message gets its own row', async () => {
@@ -341,7 +345,7 @@ test('WaitingSamples: the cache replaces the device meanwhile: each sensor has o
   samples.add(deviceOf('d'), seriesOf(NOW, 2), 1, 1);
   const newest = { ...deviceOf('d'), retiredAt: 1 };
   samples.add(newest, seriesOf(NOW - 1, 1), 1, 2);
-  const [waiting] = samples.of('d') as [WaitingDevice];
+  const [waiting] = samples.find('d') as [WaitingDevice];
   expect(waiting.device).toBe(newest);
   expect(waiting.series()).toMatchObject([{ times: [NOW - 1, NOW], values: [1, 2] }]);
   expect(waiting.newest()).toEqual(new Map([[SENSOR, { ts: NOW, value: 2 }]]));
