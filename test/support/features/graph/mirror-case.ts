@@ -4,6 +4,7 @@ import { startGraph } from '../../../../infra/graph/index.ts';
 import { DAY_MS } from '../../../../schema/rules.ts';
 import { runCleanUps } from '../../clean-ups.ts';
 import { startDisposable } from '../../database/engine.ts';
+import { dropKeyspace } from '../../database/keyspace.ts';
 import { startCommand } from '../../processes/api-process.ts';
 import { startTestSystem, type TestSystem } from '../../system/index.ts';
 import { until } from '../../until.ts';
@@ -37,7 +38,7 @@ export async function checkMirror({ edits, kills, seed }: { edits: number; kills
     const keyspace = `${system.config.cql.keyspace}_graph`;
     const contactPoint = String(system.config.cql.contactPoints);
     const graph = await startDisposable((place) => startGraph({ ...place, cql: { contactPoint, keyspace } }));
-    cleanUps.push(() => system.execute(`DROP KEYSPACE ${keyspace}`), graph.dispose);
+    cleanUps.push(() => dropKeyspace({ ...system.config.cql, keyspace }), graph.dispose);
     const url = `http://${graph.contactPoint}/gremlin`;
     const gremlin = new Gremlin(url);
     const start = (...args: string[]) => {
