@@ -18,14 +18,9 @@ export const SHAPES = ['1x60', '1x10', '4x10', '50x1', '1x1'];
 export function shapeOf(name: string, devices?: number): Shape | null {
   const match = /^([1-9]\d{0,2})x([1-9]\d{0,3})(?:@([1-9]\d{0,5}))?$/.exec(name);
   if (!match) return null;
-  const sensors = Number(match[1]);
-  const samples = Number(match[2]);
-  return {
-    name,
-    sensors,
-    samples,
-    devices: devices ?? (Number(match[3]) || Math.min(DEVICES, Math.floor(SENSORS / sensors))),
-  };
+  const [sensors = 0, samples = 0, fleet] = match.slice(1).map(Number);
+  const few = Math.min(DEVICES, Math.floor(SENSORS / sensors));
+  return { name, sensors, samples, devices: devices ?? (fleet || few) };
 }
 
 /** @throws {RangeError} for a name that is no load */
