@@ -3,7 +3,7 @@
 #
 # Only the owner can enter the directory (0700). The files in it are readable by all (0644), because each file is mounted into containers
 # whose users have other ids. No container gets the key of the authority (0600).
-# shellcheck disable=SC2016 # `make` evaluates commands.
+# shellcheck disable=SC2016,SC2034 # `make` evaluates commands.
 set -eu
 
 usage() {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Starts docker-compose.yml and checks the path of a measurement: from a device to the broker, into the database, and out by HTTP. Each
 # profile adds checks of its services. The containers keep running; `docker compose down` with the same profiles stops them.
-# shellcheck disable=SC2016 # `step` evaluates commands.
+# shellcheck disable=SC2016,SC2034 # `step` evaluates commands.
 set -eu
 
 usage() {
