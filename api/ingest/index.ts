@@ -182,6 +182,7 @@ export function createIngest(context: Context, deps: Deps) {
     room: admission.budget,
     async start() {
       await Promise.all([clockGuard.start(), registry.recount()]);
+      await takeover.writeOwn();
       takeover.start();
     },
     /** Writes the rows of acknowledged samples. Messages in progress get their own rows. Further calls wait for the first one. */

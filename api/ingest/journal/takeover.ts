@@ -47,6 +47,23 @@ export class JournalTakeover {
     this.#deps = deps;
   }
 
+  /**
+   * Before the start: rows of earlier starts of this process, so that readers find all samples after a restart. Their journal is deleted
+   * later, because only a beat that stays the same shows that its process is dead.
+   */
+  async writeOwn() {
+    const { store, process, logger } = this.#deps;
+    try {
+      for (const { run, process: writer, oldest, newest } of await store.runs()) {
+        if (writer !== process) continue;
+        for (let segment = oldest; segment <= newest; segment++)
+          await this.#writeRows(store.segment(run, segment));
+      }
+    } catch (error) {
+      logger.error({ err: error }, 'the journal of an earlier start of this process could not be read');
+    }
+  }
+
   start() {
     this.#later(0);
   }

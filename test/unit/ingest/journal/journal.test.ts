@@ -373,6 +373,19 @@ test('WaitingSamples: the oldest is that of all devices that wait or are being w
   expect(samples.oldest).toBe(7);
 });
 
+test('Journal: the process is killed and starts again: its readers find all samples at once', async () => {
+  const first = await start();
+  await openJournal(first);
+  await measure(first, 'd', NOW - 60_000, 2);
+  expect(waiting(first)).toBeGreaterThan(0);
+  await first.stop();
+  started.splice(0);
+  const second = await start({ database: first.client, settings: { INGEST_JOURNAL: 'never' } });
+  expect(await second.samples('d', 's', NOW - HOUR)).toEqual([[NOW - 60_000, 2]]);
+  // Whether the first process is dead is not known yet.
+  expect(await second.store.journal.runs()).toHaveLength(1);
+});
+
 const ids = fc.uint8Array({ minLength: 16, maxLength: 16 }).map((bytes) => Buffer.from(bytes));
 const entry = fc.record({
   device: ids,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { check } from '../model/check.ts';
-import { BRIEF, CLAUSES } from '../model/clauses.ts';
+import { check } from '../../model/check.ts';
+import { BRIEF, CLAUSES } from '../../model/clauses.ts';
 
 /** The others take longer, and run with `npm run test:model`. */
 const QUICK = CLAUSES.filter(({ system }) => system.small && system.passes === 1);
