@@ -18,6 +18,7 @@ const PACKAGES: Record<PackagedName, string | Record<Manager, string>> = {
   maven: 'maven',
   mosquitto: 'mosquitto',
   mosquittoClients: { apt: 'mosquitto-clients', dnf: 'mosquitto', brew: 'mosquitto' },
+  rabbitmq: { apt: 'rabbitmq-server', dnf: 'rabbitmq-server', brew: 'rabbitmq' },
   chromium: 'chromium',
   shellcheck: { apt: 'shellcheck', dnf: 'ShellCheck', brew: 'shellcheck' },
   openssl: 'openssl',

@@ -17,6 +17,7 @@ const TOOLS = {
   maven: { title: 'Maven', names: ['mvn'] },
   mosquitto: { title: 'Mosquitto', names: ['mosquitto'] },
   mosquittoClients: { title: 'mosquitto_pub', names: ['mosquitto_pub'] },
+  rabbitmq: { title: 'RabbitMQ', names: ['rabbitmq-server'] },
   chromium: {
     title: 'Chromium',
     names: ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'],

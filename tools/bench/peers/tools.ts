@@ -66,7 +66,7 @@ export async function installTelegraf(
 }
 
 /** @param make fills a folder @returns path of the complete folder, which appears by one rename */
-async function installOnce(
+export async function installOnce(
   dir: string,
   name: string,
   make: (part: string) => Promise<void>,

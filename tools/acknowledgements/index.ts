@@ -1,0 +1,78 @@
+import { join } from 'node:path';
+import { runCommand } from '../../common/command.ts';
+import { claimDataDir } from '../../common/data-dir.ts';
+import { type CommandLine, type Flag, parseFlags, usageError } from '../../common/flags.ts';
+import { readSettings } from '../../common/settings/index.ts';
+import { createStatusLine } from '../../common/status-line.ts';
+import { textTable } from '../bench/report/table.ts';
+import { BROKERS, ownBroker } from './brokers.ts';
+import { PIPELINES } from './pipelines.ts';
+import { runScenario, verdictOf } from './run.ts';
+import { SCENARIOS } from './scenarios.ts';
+
+const SUBJECTS = { ...BROKERS, ...PIPELINES };
+const COMMAND = 'npm run acknowledgements --';
+const OWN = 'Subject "own":';
+
+const FLAGS = {
+  subject: {
+    type: 'text',
+    help: 'comma-separated, or "own"',
+    fallback: Object.keys(SUBJECTS).join(','),
+  },
+  scenario: { type: 'text', help: 'comma-separated', fallback: Object.keys(SCENARIOS).join(',') },
+  markdown: { type: 'switch', help: 'print the table as Markdown' },
+  url: { type: 'text', help: 'address', fallback: 'mqtt://127.0.0.1:1883', group: OWN },
+  mqtt: { type: 'integer', help: '5, or 4 for MQTT 3.1.1', fallback: 5, group: OWN },
+  kill: { type: 'text', help: 'shell command that kills the broker', group: OWN },
+  start: { type: 'text', help: 'shell command that starts it with its data', group: OWN },
+} satisfies Record<string, Flag>;
+
+const LINE: CommandLine<typeof FLAGS> = {
+  command: COMMAND,
+  help: 'Shows how many messages a broker or pipeline loses after it has acknowledged them.',
+  examples: [
+    `${COMMAND} --subject mosquitto`,
+    `${COMMAND} --subject own --scenario broker --kill "docker kill mq" --start "docker start mq"`,
+  ],
+  flags: FLAGS,
+  settings: ['DATA_DIR'],
+};
+
+// npm run acknowledgements: runs each scenario with each subject.
+await runCommand(async () => {
+  const { subject, scenario, markdown, mqtt, ...own } = parseFlags(LINE, process.argv.slice(2));
+  const kinds = chosen('subject', subject, { ...SUBJECTS, own: ownBroker({ ...own, version: mqtt }) });
+  const scenarios = chosen('scenario', scenario, SCENARIOS);
+  const { dataDir } = readSettings();
+  await claimDataDir(dataDir);
+  const line = createStatusLine(process.stderr);
+  const home = join(dataDir, 'acknowledgements');
+  const rows: string[][] = [];
+  for (const [name, kind] of kinds) {
+    const row = [kind.title];
+    rows.push(row);
+    for (const [act, each] of scenarios) {
+      const onStatus = (text: string) => line.update(`${name}, ${act}: ${text}`);
+      onStatus('runs');
+      const place = { dir: join(home, name, act), tools: join(dataDir, 'tools'), onStatus };
+      const verdict = verdictOf(await runScenario(kind, each, place));
+      line.print(`${name}, ${act}: ${verdict}`);
+      row.push(verdict);
+    }
+  }
+  const head = ['subject', ...scenarios.map(([, { title }]) => title)];
+  console.log(markdown ? markdownTable(head, rows) : textTable(head, rows));
+  console.error(`Traces: ${home}`);
+});
+
+function chosen<T>(flag: string, names: string, all: Record<string, T>): Array<[string, T]> {
+  return names.split(',').map((name) => {
+    const found = Object.entries(all).find(([each]) => each === name);
+    if (found) return found;
+    throw usageError(COMMAND, [`--${flag} takes ${Object.keys(all).join(', ')}, not "${name}"`]);
+  });
+}
+
+const markdownTable = (head: string[], rows: string[][]) =>
+  [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');

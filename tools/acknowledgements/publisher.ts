@@ -1,0 +1,99 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import mqtt, { type IClientOptions, type MqttClient } from 'mqtt';
+import { MillraceError } from '../../common/errors.ts';
+import type { Subject } from './subjects.ts';
+
+/** Numbered messages, padded to `bytes`. Without a `rate` in messages/s, the broker sets the pace. */
+export type Load = { count: number; bytes: number; rate?: number };
+
+/** Unacknowledged messages. HiveMQ allows 10. */
+const WINDOW = 10;
+/** After this time without a PUBACK the publisher is held back. */
+const STALL_MS = 5000;
+const LOOK_MS = 10;
+/** Higher reason codes are refusals: MQTT 5, section 3.4.2.1. */
+const REFUSED = 0x80;
+
+/** @param onClient adds listeners before the first packet arrives */
+export function connect(
+  { url, version }: Subject,
+  options: IClientOptions,
+  onClient: (client: MqttClient) => void,
+): Promise<MqttClient> {
+  const common = { protocolVersion: version, keepalive: 0, reconnectPeriod: 0 };
+  return new Promise((resolve, reject) => {
+    const client = mqtt.connect(url(), { ...options, ...common });
+    onClient(client);
+    client.once('connect', () => resolve(client)).on('error', reject);
+    client.once('close', () => reject(new MillraceError('failed', 'the broker closes the connection')));
+  });
+}
+
+export class Publisher {
+  readonly acknowledged: Set<number> = new Set();
+  refused = 0;
+  /** PUBACKs stopped before the end of the load, or the broker closed the connection */
+  heldBack = false;
+  readonly #subject: Subject;
+  readonly #trace: (line: string) => void;
+  /** message numbers by packet id */
+  readonly #open: Map<number, number> = new Map();
+  #client: MqttClient | null = null;
+  #next = 0;
+  #lastAt = 0;
+
+  constructor(subject: Subject, trace: (line: string) => void) {
+    this.#subject = subject;
+    this.#trace = trace;
+  }
+
+  /** Publishes the rest of the load. @returns after the last PUBACK, or when it is held back */
+  async publish({ count, bytes, rate = Infinity }: Load) {
+    if (!this.#client?.connected) await this.#connect(bytes);
+    const [began, first] = [performance.now(), this.#next];
+    this.#lastAt = began;
+    while (this.#next < count || this.#open.size > 0) {
+      const now = performance.now();
+      const due = Math.min(count, first + ((now - began) / 1000) * rate);
+      while (this.#next < due && this.#open.size < WINDOW) this.#send(this.#next++, bytes);
+      if (this.#open.size === 0) this.#lastAt = now;
+      if (now - this.#lastAt > STALL_MS || !this.#client?.connected) {
+        this.heldBack = true;
+        return this.#trace(`publisher is held back with ${this.#open.size} messages without PUBACK`);
+      }
+      await sleep(LOOK_MS);
+    }
+  }
+
+  close() {
+    return this.#client?.endAsync(true);
+  }
+
+  async #connect(bytes: number) {
+    const clientId = `acks-publisher-${process.pid}`;
+    this.#client = await connect(this.#subject, { clientId }, (client) =>
+      client.on('packetreceive', (packet) => {
+        if (packet.cmd === 'puback') this.#acknowledge(Number(packet.messageId), packet.reasonCode ?? 0);
+      }),
+    );
+    const again = [...this.#open.values()];
+    this.#open.clear();
+    for (const number of again) this.#send(number, bytes);
+  }
+
+  #send(number: number, bytes: number) {
+    const { topic, write } = this.#subject;
+    this.#client?.publish(topic, write(number).padEnd(bytes), { qos: 1 }, () => {});
+    this.#open.set(Number(this.#client?.getLastMessageId()), number);
+    this.#trace(`publisher > PUBLISH ${number}`);
+  }
+
+  #acknowledge(id: number, code: number) {
+    const number = this.#open.get(id) ?? Number.NaN;
+    this.#trace(`publisher < PUBACK ${number} 0x${code.toString(16).padStart(2, '0')}`);
+    this.#open.delete(id);
+    this.#lastAt = performance.now();
+    if (code < REFUSED) this.acknowledged.add(number);
+    else this.refused++;
+  }
+}

@@ -1,0 +1,72 @@
+/** A program that is started, paused and killed many times, with the same data. */
+export class Part {
+  readonly #launch: () => Promise<Running>;
+  #running: Running | null = null;
+
+  constructor(launch: () => Promise<Running>) {
+    this.#launch = launch;
+  }
+
+  async start() {
+    this.#running ??= await this.#launch();
+  }
+
+  async stop() {
+    const running = this.#running;
+    this.#running = null;
+    await running?.stop();
+  }
+
+  async kill() {
+    // A program with a process group may be a script that waits for the broker.
+    for (const sign of [-1, 1]) this.signal('SIGKILL', sign);
+    await this.stop();
+  }
+
+  signal(name: NodeJS.Signals, sign: number = 1) {
+    try {
+      if (this.#running?.pid) process.kill(sign * this.#running.pid, name);
+    } catch {} // It has ended, or has no group.
+  }
+}
+
+/** `stop` also returns when the program was killed. */
+export type Running = { pid?: number; stop: () => Promise<void> };
+
+/** A broker, or a pipeline from a broker to a database. */
+export interface Subject {
+  url: () => string;
+  /** MQTT 5 has reason codes */
+  version: 4 | 5;
+  /** In the order of their start. Without a database, a subscriber of the suite receives the messages. */
+  parts: { database?: Part; broker: Part; consumer?: Part };
+  topic: string;
+  /** @returns payload of this message */
+  write: (number: number) => string;
+  /** @returns numbers of the messages in the database */
+  stored?: () => Promise<number[]>;
+}
+
+export interface Setup {
+  /** the programs keep their data here */
+  data: string;
+  /** their configurations and logs */
+  logs: string;
+  /** installed programs, kept between runs */
+  tools: string;
+  onStatus: (text: string) => void;
+}
+
+export interface SubjectKind {
+  title: string;
+  /** @throws {MillraceError} a program is missing, and cannot be installed */
+  prepare: (setup: Setup) => Promise<Subject>;
+}
+
+export const TOPIC = 'iot/v1/acks/measurements';
+
+/** In epoch ms: in the past, and another time for each message. */
+export const timeOf = (number: number): number => BASE + number;
+const BASE = Date.now() - 3_600_000;
+
+export const jsonOf = (value: number): string => JSON.stringify({ sensor_id: 's', ts: timeOf(value), value });
