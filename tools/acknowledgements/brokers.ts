@@ -83,14 +83,11 @@ async function rabbitmq(port: number, { data, logs, ...setup }: Setup): Promise<
     RABBITMQ_CONFIG_FILE: join(logs, 'rabbitmq.conf'),
     RABBITMQ_ENABLED_PLUGINS_FILE: join(logs, 'plugins'),
   };
-  // The server would leave the name server epmd behind. This one ends with the process group.
-  const script = 'epmd & /usr/lib/rabbitmq/bin/rabbitmq-server & wait $!';
   const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}`);
-  return {
-    program: 'env',
-    args: [...variables, 'sh', '-c', `trap 'kill 0' TERM; ${script}`],
-    ready: 'Server startup complete',
-  };
+  // The server would leave its name server behind.
+  const script = `epmd & names=$!; /usr/lib/rabbitmq/bin/rabbitmq-server & server=$!
+    trap 'kill $server' TERM; wait $server; wait $server; kill $names`;
+  return { program: 'env', args: [...variables, 'sh', '-c', script], ready: 'Server startup complete' };
 }
 
 async function nats(port: number, setup: Setup): Promise<Command> {
@@ -118,7 +115,7 @@ async function hivemq(port: number, setup: Setup): Promise<Command> {
     const args = ['-B', 'dependency:copy-dependencies', `-DoutputDirectory=${part}`];
     await runShown(String(maven?.path), args, { title: 'HiveMQ CE', cwd: part, ...setup });
   });
-  await mkdir(join(setup.data, 'extensions'), { recursive: true });
+  for (const folder of ['data', 'extensions']) await mkdir(join(setup.data, folder), { recursive: true });
   await writeFile(
     join(setup.data, 'config.xml'),
     `<hivemq><listeners><tcp-listener><port>${port}</port><bind-address>127.0.0.1</bind-address></tcp-listener></listeners></hivemq>`,

@@ -6,6 +6,9 @@ import { promisify } from 'node:util';
 /** EXT4_IOC_SHUTDOWN with EXT4_GOING_FLAGS_NOLOGFLUSH (fs/ext4/ext4.h): what is not on the disk yet never gets there. */
 const SHUT_DOWN = 'my $flags = pack("L", 2); open(D, "<", "disk") && ioctl(D, 0x8004587d, $flags) || die $!';
 
+/** The kernel closes the files of a killed program a moment later. */
+const UNMOUNT = 'for try in $(seq 100); do umount disk && break; sleep 0.1; done';
+
 /** A file system of its own, ext4 in a file: it can be full, and lose its power. */
 export class Disk {
   readonly #dir: string;
@@ -41,13 +44,11 @@ export class Disk {
 
   /** After all programs that used it have ended. */
   async restorePower() {
-    await this.remove();
-    await this.#shell('mount -o loop disk.img disk');
+    await this.#shell(`${UNMOUNT} && mount -o loop disk.img disk`);
   }
 
-  /** The kernel closes the files of a killed program a moment later. */
   remove() {
-    return this.#shell('for try in $(seq 100); do umount disk && exit; sleep 0.1; done; exit 1');
+    return this.#shell(`${UNMOUNT} && rm disk.img`);
   }
 
   async #shell(command: string) {

@@ -32,7 +32,7 @@ export function connect(
 export class Publisher {
   readonly acknowledged: Set<number> = new Set();
   refused = 0;
-  /** PUBACKs stopped before the end of the load, or the broker closed the connection */
+  /** the broker stopped to acknowledge before the end of the load */
   heldBack = false;
   readonly #subject: Subject;
   readonly #trace: (line: string) => void;
@@ -47,7 +47,7 @@ export class Publisher {
     this.#trace = trace;
   }
 
-  /** Publishes the rest of the load. @returns after the last PUBACK, or when it is held back */
+  /** Publishes the rest of the load. @returns after the last PUBACK, or when it is held back, or disconnected */
   async publish({ count, bytes, rate = Infinity }: Load) {
     if (!this.#client?.connected) await this.#connect(bytes);
     const [began, first] = [performance.now(), this.#next];
@@ -57,10 +57,10 @@ export class Publisher {
       const due = Math.min(count, first + ((now - began) / 1000) * rate);
       while (this.#next < due && this.#open.size < WINDOW) this.#send(this.#next++, bytes);
       if (this.#open.size === 0) this.#lastAt = now;
-      if (now - this.#lastAt > STALL_MS || !this.#client?.connected) {
-        this.heldBack = true;
-        return this.#trace(`publisher is held back with ${this.#open.size} messages without PUBACK`);
-      }
+      if (!this.#client?.connected) return this.#trace('the broker has closed the connection of the publisher');
+      this.heldBack ||= now - this.#lastAt > STALL_MS;
+      if (now - this.#lastAt > STALL_MS)
+        return this.#trace(`the publisher is held back: ${this.#open.size} messages without PUBACK`);
       await sleep(LOOK_MS);
     }
   }

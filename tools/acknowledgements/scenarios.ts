@@ -49,7 +49,7 @@ async function leave({ sink }: Run) {
 async function publishAll({ publisher }: Run, resume: () => unknown) {
   await publisher.publish(LARGE);
   await resume();
-  if (publisher.heldBack) await publisher.publish(LARGE);
+  await publisher.publish(LARGE);
 }
 
 /** Calls `act` while messages are under way. */

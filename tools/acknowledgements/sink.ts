@@ -62,6 +62,7 @@ export class Sink {
     for (let since = Date.now(); Date.now() - since < quietMs; await sleep(LOOK_MS)) {
       const now = new Set(stored ? await stored().catch(() => []) : this.#received);
       if (now.size !== received.size) since = Date.now();
+      await this.back(); // NATS closes the connection of a slow subscriber, and keeps its messages.
       received = now;
       if ([...expected].every((number) => now.has(number))) break;
     }
