@@ -101,10 +101,13 @@ async function nats(port: number, setup: Setup): Promise<Command> {
     }),
   );
   const configuration = join(setup.logs, 'nats.conf');
-  await writeFile(
-    configuration,
-    `server_name: acks\nlisten: "127.0.0.1:-1"\njetstream { store_dir: "${setup.data}" }\nmqtt { listen: "127.0.0.1:${port}" }\n`,
-  );
+  const lines = [
+    'server_name: acks',
+    'listen: "127.0.0.1:-1"',
+    `jetstream { store_dir: "${setup.data}" }`,
+    `mqtt { listen: "127.0.0.1:${port}" }`,
+  ];
+  await writeFile(configuration, lines.join('\n'));
   return { program: join(folder, 'nats-server'), args: ['-c', configuration], ready: 'Server is ready' };
 }
 

@@ -104,7 +104,8 @@ async function telegraf(setup: Setup): Promise<Subject> {
     const { dataset = [] } = (await answer.json()) as { dataset?: [number][] };
     return dataset.map(([value]) => value);
   }
-  const write = (number: number) => `${lineOf('s', timeOf(number), number)}\n`;
+  // The padding becomes a comment.
+  const write = (number: number) => `${lineOf('s', timeOf(number), number)}\n#`;
   return { ...mosquitto, write, stored, parts: { database, ...mosquitto.parts, consumer } };
 }
 

@@ -57,7 +57,8 @@ export class Publisher {
       const due = Math.min(count, first + ((now - began) / 1000) * rate);
       while (this.#next < due && this.#open.size < WINDOW) this.#send(this.#next++, bytes);
       if (this.#open.size === 0) this.#lastAt = now;
-      if (!this.#client?.connected) return this.#trace('the broker has closed the connection of the publisher');
+      if (!this.#client?.connected)
+        return this.#trace('the broker has closed the connection of the publisher');
       this.heldBack ||= now - this.#lastAt > STALL_MS;
       if (now - this.#lastAt > STALL_MS)
         return this.#trace(`the publisher is held back: ${this.#open.size} messages without PUBACK`);
