@@ -74,5 +74,6 @@ function chosen<T>(flag: string, names: string, all: Record<string, T>): Array<[
   });
 }
 
-const markdownTable = (head: string[], rows: string[][]) =>
-  [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
+function markdownTable(head: string[], rows: string[][]) {
+  return [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
+}
