@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -118,12 +118,11 @@ async function hivemq(port: number, setup: Setup): Promise<Command> {
     const args = ['-B', 'dependency:copy-dependencies', `-DoutputDirectory=${part}`];
     await runShown(String(maven?.path), args, { title: 'HiveMQ CE', cwd: part, ...setup });
   });
-  for (const folder of ['data', 'extensions']) await mkdir(join(setup.data, folder), { recursive: true });
   await writeFile(
-    join(setup.data, 'config.xml'),
+    join(setup.logs, 'config.xml'),
     `<hivemq><listeners><tcp-listener><port>${port}</port><bind-address>127.0.0.1</bind-address></tcp-listener></listeners></hivemq>`,
   );
-  const args = ['-cp', join(jars, '*'), HIVEMQ, setup.data];
+  const args = ['-cp', join(jars, '*'), HIVEMQ, setup.logs, setup.data];
   return { program: String(java?.path), args, ready: 'HiveMQ accepts clients' };
 }
 
