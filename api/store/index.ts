@@ -56,6 +56,7 @@ export {
 } from './cql-values.ts';
 export { storedForm } from './dead-letters.ts';
 export { iterateGroups } from './devices/device-pages.ts';
+export { mergeNewest } from './devices/latest-rows.ts';
 export { reasonOf } from './error-reason.ts';
 export { eventId, parseEventId } from './events.ts';
 export { createLeaseStore } from './history/progress.ts';
@@ -215,7 +216,6 @@ export function createStore(deps: {
       isPressed: () => waiting() > 0,
     },
     journal: createJournalStore(reading, { ingest, retry }),
-    journalLeases: createLeaseStore(reading, 'pack_lease'),
     processes: createProcessStore(reading),
     stamps,
     watchedTime: createWatchedTimeStore(reading),

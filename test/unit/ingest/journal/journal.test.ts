@@ -57,9 +57,9 @@ const countRows = async ({ client }: MemoryPipeline, device: Buffer) => {
 const takeoverOf = ({ store, ingest }: MemoryPipeline) =>
   new JournalTakeover({
     store: store.journal,
-    leases: store.journalLeases,
+    leases: store.packLeases,
     isOwn: () => false,
-    write: (samples) => ingest.measurements.writeOrphaned(samples, ingest.keepRefused),
+    write: (samples) => ingest.measurements.writeOrphaned(samples),
     process: 'second',
     beatMs: 2,
     logger: { info() {}, debug() {}, error() {} },
