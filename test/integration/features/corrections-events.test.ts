@@ -116,6 +116,48 @@ test('Corrections in /changes: a removal runs past the end of its hour: the wate
   expect(lines.filter(({ kind }) => kind === 'correction')).toMatchObject([{ samples: 1, reason: 'killed' }]);
 });
 
+test('Correction whose process was killed: this process reports it to live readers and marks the alarm', async () => {
+  packed.newHour();
+  const rule = { name: 'warm', severity: 'info', scope: { device: 'grill' } };
+  await packed.system().post('/alarm-rules', { ...rule, condition: { kind: 'above', limit: 5 } });
+  const start = packed.clock.now + 30_000;
+  packed.clock.now += 60_000;
+  await packed.send('grill', [
+    { ts: start, value: 9 },
+    { ts: start + 1000, value: 1 },
+  ]);
+  const alarms = async () => (await packed.system().get('/alarms?device=grill')).items as Json[];
+  await until(async () => (await alarms()).length === 1);
+  const stream = await openStream(`${packed.system().httpUrl}/api/v1/stream`);
+  afterwards(() => stream.close());
+  const { entry } = await listRemoval('grill', [start, start + 1000], packed.clock.now - 1);
+  const events = () =>
+    stream.events.filter(({ event, data }) => event === 'correction' && data.reason === 'killed');
+  await until(async () => events().length > 0 && (await alarms())[0].values_corrected_at !== null);
+  expect(events()).toMatchObject([{ data: { id: uuidText(entry.id), kind: 'remove' } }]);
+  await until(async () => (await packed.store().corrections.find(entry.id))?.runningUntil === 0);
+});
+
+test('Two undo requests of one correction at the same time: all answers name one undo, and its undo restores the correction', async () => {
+  const hour = packed.newHour();
+  await packed.send('valve', [{ ts: hour, value: 100 }]);
+  await replace('valve', hour, { s: 21 });
+  const list = async () => (await packed.system().get('/corrections?device=valve')).items as Json[];
+  const [{ id }] = await list();
+  const undo = async (correction: string): Promise<string> =>
+    (await (await packed.system().post(`/corrections/${correction}/undo`, {})).json()).id;
+  const [first, ...others] = await Promise.all([undo(id), undo(id)]);
+  expect(others).toEqual([first]);
+  expect(await packed.read('valve', hour)).toEqual([{ ts: hour, value: 100 }]);
+  packed.clock.now += 1000;
+  await undo(String(first));
+  expect(await packed.read('valve', hour)).toEqual([{ ts: hour, value: 21 }]);
+  // A process withdraws its own entry if another one was first.
+  const { entry } = await listRemoval('valve', [hour, hour + 1], 0);
+  await packed.store().corrections.withdraw(entry);
+  expect(await list()).toHaveLength(3);
+});
+
 test('Alarm: values of its time are corrected: it has values_corrected_at, and an older alarm has not', async () => {
   packed.newHour();
   const rule = { name: 'hot', severity: 'info', scope: { device: 'oven' } };

@@ -98,6 +98,16 @@ test('POST /measurements?replace=true: the value replaces the stored one, and th
   expect(items).toMatchObject([{ kind: 'replace', by: 'anybody 127.0.0.1' }]);
 });
 
+test('Removal over HTTP: all samples of a packed hour: no reader has the hour, and a replacement brings it back', async () => {
+  const hour = packed.newHour();
+  await packed.send('fan', [{ ts: hour + 5, value: 8 }]);
+  await packed.packBefore(hour + HOUR_MS);
+  expect((await remove(`device=fan&from=${hour}&to=${hour + HOUR_MS}`)).body).toMatchObject({ samples: 1 });
+  expect(await readers('fan', hour)).toEqual({ ...all([]), latest: null });
+  expect(await replace('fan', [{ ts: hour + 5, value: 9 }])).toMatchObject({ status: 200 });
+  expect(await readers('fan', hour)).toEqual({ ...all([9]), latest: 9 });
+});
+
 test('Removal over HTTP: without a selection, without a range, of an unknown device: refused', async () => {
   const range = `from=${packed.clock.now - 1}&to=${packed.clock.now}`;
   expect(await remove(range)).toMatchObject({ status: 400, body: { code: 'bad_parameter' } });
@@ -106,6 +116,26 @@ test('Removal over HTTP: without a selection, without a range, of an unknown dev
   expect(await replace('nobody', [{ ts: packed.clock.now, value: 1 }])).toMatchObject({
     body: { code: 'unknown_device' },
   });
+});
+
+test('Removal over HTTP: by the type of the sensors: other sensors keep their samples', async () => {
+  const hour = packed.newHour();
+  for (const device of ['east', 'west']) {
+    await packed.send(device, [{ ts: hour, value: 1 }]);
+    await packed.send(device, [{ ts: hour, value: 2 }], 'other');
+    const typed = await packed.system().post(`/devices/${device}/sensors/s`, { type: 'odd' }, 'PATCH');
+    expect(typed.status).toBe(200);
+  }
+  expect((await remove(`type=odd&from=${hour}&to=${hour + 1}`)).body).toEqual({
+    dry_run: false,
+    devices: 2,
+    sensors: 2,
+    samples: 2,
+  });
+  for (const device of ['east', 'west']) {
+    expect(await packed.read(device, hour)).toEqual([]);
+    expect(await packed.read(device, hour, 'other')).toHaveLength(1);
+  }
 });
 
 test('Removal over HTTP: it can no longer be undone: after packing, no row of history has the sample', async () => {

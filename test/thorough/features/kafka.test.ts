@@ -3,29 +3,76 @@ import { createStreamStore } from '../../../api/features/kafka/store.ts';
 import { topicName } from '../../../schema/kafka/index.ts';
 import { HOUR_MS } from '../../../schema/rules.ts';
 import { makeTopics, readTopic, startTestKafka } from '../../support/kafka/index.ts';
+import { readMetric } from '../../support/metrics.ts';
 import { startCommand } from '../../support/processes/api-process.ts';
+import { startTestSystem, type TestSystem } from '../../support/system/index.ts';
 import { samplesOf, usePackedSystem } from '../../support/system/packed.ts';
 import { until } from '../../support/until.ts';
 
 const PREFIX = 'out';
 const kafka = await startTestKafka();
-const { system, store, send, newHour, closeHour } = usePackedSystem({
+const { clock, system, store, send, newHour, closeHour } = usePackedSystem({
   settings: { STREAM_KAFKA: kafka.address, STREAM_TOPIC_PREFIX: PREFIX, LATEST_GROUPS: '2' },
   periods: { stream: 100 },
 });
-beforeAll(() => makeTopics(kafka.address, PREFIX));
-afterAll(() => kafka.dispose());
+/** A process that commits and sends nothing to Kafka, as one that is killed between the two. */
+let silent: TestSystem;
 
-const recordsOf = (topic: Parameters<typeof topicName>[1]) =>
-  readTopic(kafka.address, topicName(PREFIX, topic));
+beforeAll(async () => {
+  await makeTopics(kafka.address, PREFIX);
+  silent = await startTestSystem({
+    settings: { CQL_KEYSPACE: system().config.cql.keyspace, LATEST_GROUPS: '2' },
+    clock: () => clock.now,
+  });
+});
+
+afterAll(async () => {
+  await silent?.stop();
+  await kafka.dispose();
+});
+
+async function streamed(
+  device: string,
+): Promise<Array<{ ts: number; value: number; late: boolean; source: string | undefined }>> {
+  const records = await readTopic(kafka.address, topicName(PREFIX, 'batches'));
+  return records.flatMap(({ value, headers }) => {
+    const batch = JSON.parse(String(value));
+    if (batch.device !== device) return [];
+    return batch.sensors.flatMap(({ samples }: { samples: [number, number][] }) =>
+      samples.map(([ts, sampleValue]: [number, number]) => ({
+        ts,
+        value: sampleValue,
+        late: batch.late,
+        source: headers['source'],
+      })),
+    );
+  });
+}
+
+const untilStreamed = (device: string, count: number) =>
+  until(
+    async () => {
+      const found = await streamed(device);
+      return new Set(found.map(({ ts }) => ts)).size >= count ? found : null;
+    },
+    { what: `${count} samples of ${device} in Kafka` },
+  );
+
+async function post(to: TestSystem, device: string, samples: Array<{ ts: number; value: number }>) {
+  const response = await to.post(
+    `/measurements?device=${device}`,
+    samples.map((sample) => ({ sensor_id: 's', ...sample })),
+  );
+  expect(response.status).toBe(200);
+}
 
 test('Streaming to Kafka: a message is committed: its record has the samples, the key and the headers', async () => {
   const hour = newHour();
   const samples = samplesOf(hour, 3);
   await send('hot-1', samples);
-  const record = await until(async () =>
-    (await recordsOf('batches')).find(({ value }) => String(value).includes('"hot-1"')),
-  );
+  await untilStreamed('hot-1', 3);
+  const records = await readTopic(kafka.address, topicName(PREFIX, 'batches'));
+  const record = records.find(({ value }) => String(value).includes('"hot-1"'));
   const batch = JSON.parse(String(record?.value));
   expect(record?.key).toBe(batch.device_id);
   expect(record?.headers).toEqual({
@@ -46,6 +93,30 @@ test('Streaming to Kafka: a message is committed: its record has the samples, th
   ]);
 });
 
+test('Streaming to Kafka: a process ends after its commit: the samples are sent once when the hour is complete', async () => {
+  const hour = newHour();
+  await post(silent, 'lost', samplesOf(hour, 5));
+  await send('kept', samplesOf(hour, 4));
+  await untilStreamed('kept', 4);
+  // Kafka has answered, so the block is noted as sent.
+  await until(async () => (await readMetric(system(), 'iot_stream_queue_bytes')) === 0);
+  await closeHour(hour);
+  const lost = await streamed('lost');
+  expect(lost.map(({ ts, value }) => ({ ts, value }))).toEqual(samplesOf(hour, 5));
+  expect(lost.every(({ source, late }) => source === 'completion' && !late)).toBe(true);
+  // A block that is noted as sent is not sent again.
+  expect(await streamed('kept')).toHaveLength(4);
+});
+
+test('Streaming to Kafka: Kafka is away: messages are still acknowledged, and all samples reach the topic afterwards', async () => {
+  const hour = newHour();
+  await kafka.kill();
+  for (let index = 0; index < 20; index++) await send('away', samplesOf(hour, 10, index * 10));
+  await kafka.start();
+  const found = await untilStreamed('away', 200);
+  expect(found.map(({ ts }) => ts)).toEqual(samplesOf(hour, 200).map(({ ts }) => ts));
+});
+
 test('Streaming to Kafka: a value is replaced: the topic of corrections has the correction, and the completion does not send it again', async () => {
   const hour = newHour();
   await send('corrected', samplesOf(hour, 1));
@@ -55,7 +126,10 @@ test('Streaming to Kafka: a value is replaced: the topic of corrections has the 
   expect(answer.status).toBe(200);
   const { items } = await system().get('/corrections?device=corrected');
   const corrections = async () =>
-    (await recordsOf('corrections')).map(({ key, value }) => ({ ...JSON.parse(String(value)), key }));
+    (await readTopic(kafka.address, topicName(PREFIX, 'corrections'))).map(({ key, value }) => ({
+      ...JSON.parse(String(value)),
+      key,
+    }));
   const [found] = await until(async () => ((await corrections()).length > 0 ? corrections() : null));
   expect(found).toMatchObject({ kind: 'correction', correction: 'replace', id: items[0].id, samples: 1 });
   expect(found.key).toBe(items[0].device_id);
@@ -66,7 +140,7 @@ test('Streaming to Kafka: a value is replaced: the topic of corrections has the 
 test('Streaming to Kafka: an hour is complete: the watermark of each shard is the end of the hour', async () => {
   const hour = newHour();
   await closeHour(hour);
-  const records = await recordsOf('watermarks');
+  const records = await readTopic(kafka.address, topicName(PREFIX, 'watermarks'));
   const newest = new Map(records.map(({ key, value }) => [key, JSON.parse(String(value))]));
   expect([...newest.keys()].sort()).toEqual(['0', '1']);
   for (const [shard, watermark] of newest) {
@@ -108,6 +182,7 @@ describe('npm run stream', () => {
     expect(output).toContain(`✓ ${batches}: 0 records in 2 partitions`);
     expect(output).toMatch(/^Complete until \d{4}-\d\d-\d\dT/m);
     expect(output).toMatch(/^Backlog of events: no closed hour$/m);
+    // The heartbeat may be of the time when Kafka was away.
     expect(output).toMatch(/^Waiting in \S+: \d+ of 67108864 bytes, for \d+\.\d s/m);
   });
 });

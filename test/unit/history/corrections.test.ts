@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { MillraceError } from '../../../common/errors.ts';
-import { DAY_MS, HOUR_MS } from '../../../schema/rules.ts';
+import { DAY_MS, HOUR_MS, isExact } from '../../../schema/rules.ts';
 import { HOUR, samplesOf, useMemoryPath } from '../../support/history/memory-path.ts';
 
 const CLOSING = HOUR + 2 * HOUR_MS;
@@ -17,6 +17,38 @@ const CORRECTED = [FIRST, REPLACED, ...SAMPLES.slice(2)];
 async function pack() {
   await path.packer().packDue();
 }
+
+test('Correction: an open hour: read at once, and counted when the hour is packed', async () => {
+  await path.send('device', SAMPLES);
+  await path.correct('device', { samples: [REPLACED] });
+  expect(await path.read('device', HOUR)).toEqual(CORRECTED);
+  path.clock.now = CLOSING;
+  await pack();
+  expect(await path.read('device', HOUR)).toEqual(CORRECTED);
+  const row = await path.statisticsOf('device', HOUR);
+  expect(row && isExact(row)).toBe(true);
+  expect(row?.statistics?.sum).toBe(CORRECTED.reduce((sum, { value }) => sum + value, 0));
+});
+
+test('Correction: packed, corrected, packed, the old message repeated, packed: the correction stays', async () => {
+  await path.send('device', SAMPLES);
+  path.clock.now = CLOSING;
+  await pack();
+  await path.correct('device', { samples: [REPLACED], spans: [{ from: FIRST.ts, to: FIRST.ts + 1 }] });
+  const expected = [REPLACED, ...SAMPLES.slice(2)];
+  expect(await path.read('device', HOUR)).toEqual(expected);
+  expect(await path.countOf('device', HOUR)).toEqual({ count: 4, source: 'samples' });
+  path.clock.now = SETTLING;
+  await pack();
+  expect(await path.countOf('device', HOUR)).toEqual({ count: 4, source: 'statistics' });
+  path.clock.now += HOUR_MS;
+  await path.send('device', SAMPLES);
+  expect(await path.read('device', HOUR)).toEqual(expected);
+  path.clock.now += 3 * HOUR_MS;
+  await pack();
+  expect(await path.read('device', HOUR)).toEqual(expected);
+  expect(await path.countOf('device', HOUR)).toEqual({ count: 4, source: 'statistics' });
+});
 
 test('Correction: all samples of a packed hour are removed: readers have no hour, and read no samples of it', async () => {
   await path.send('device', SAMPLES);
@@ -66,6 +98,12 @@ test('Correction: the database answers after hours, and the process ends after t
   await expect(correction).rejects.toThrow('the process ends');
   expect(await path.read('device', HOUR)).toEqual(CORRECTED);
   expect(await path.countOf('device', HOUR)).toEqual({ count: 5, source: 'samples' });
+});
+
+test('Correction: two in one microsecond: the second has the greater revision', async () => {
+  await path.send('device', SAMPLES);
+  for (const value of [9, 1]) await path.correct('device', { samples: [{ ts: FIRST.ts, value }] });
+  expect((await path.read('device', HOUR))[0]).toEqual({ ts: FIRST.ts, value: 1 });
 });
 
 /** Every value that a row of history has for the hour, whether readers see it or not. */
@@ -123,6 +161,26 @@ test('Corrections, each second: the hour is packed: they share a row, readers se
   expect(await rows()).toBe(2);
 });
 
+test('Corrections in one row: some can still be undone: the others are joined, and these stay', async () => {
+  await path.send('device', SAMPLES);
+  path.clock.now = CLOSING;
+  const correct = async (from: number) => {
+    for (let value = from; value < from + 10; value++)
+      await path.correct('device', { samples: [{ ts: FIRST.ts + 1000 + value, value: -value }] });
+  };
+  await correct(1);
+  path.clock.now += 4 * DAY_MS;
+  await correct(11);
+  const before = await path.read('device', HOUR);
+  path.clock.now += 3 * HOUR_MS;
+  await pack();
+  for (const days of [5, 9]) {
+    path.clock.now = CLOSING + (4 + days) * DAY_MS;
+    await pack();
+    expect(await path.read('device', HOUR)).toEqual(before);
+  }
+});
+
 test('Corrections that can no longer be undone: many rows of one hour: joined to one row', async () => {
   await path.send('device', SAMPLES);
   path.clock.now = CLOSING;
@@ -178,4 +236,21 @@ test('Correction that was undone: its samples are not deleted, as long as the un
   await pack();
   expect(await storedValues()).toEqual([]);
   expect(await path.hoursOf('device', HOUR)).toEqual([]);
+});
+
+test('Corrections, each second, of an hour whose older corrections are joined: they share a row too', async () => {
+  await path.send('device', SAMPLES);
+  path.clock.now = CLOSING;
+  await pack();
+  await path.correct('device', { samples: [REPLACED] });
+  path.clock.now += 9 * DAY_MS;
+  await pack();
+  for (let value = 1; value <= 40; value++)
+    await path.correct('device', { samples: [{ ts: FIRST.ts + 1000 + value, value: -value }] });
+  const before = await path.read('device', HOUR);
+  path.clock.now += 2 * DAY_MS;
+  await pack();
+  const history = await path.store.packing.historyHour(path.keyOf('device'), HOUR);
+  expect(new Set(history.map((row) => row?.digest.toString('hex'))).size).toBe(3);
+  expect(await path.read('device', HOUR)).toEqual(before);
 });
