@@ -43,6 +43,8 @@ const ALL = samplesOf(sent('late=0'));
 
 const key = ({ name, ts }: { name: string; ts: number }) => `${name} ${ts}`;
 
+const sorted = (samples: ReturnType<typeof samplesOf>) => samples.map(key).sort();
+
 test.each([
   ['missing', 0.1],
   ['gap', 0.2],
@@ -55,12 +57,30 @@ test.each([
   expect(left.every((sample) => known.has(key(sample)))).toBe(true);
 });
 
+test('Simulated faults: disorder=0.3: samples are out of order within and across messages, and none is lost', () => {
+  const messages = sent('disorder=0.3');
+  expect(sorted(samplesOf(messages))).toEqual(sorted(ALL));
+  const falls = (times: number[]) => times.some((ts, i) => ts < Number(times[i - 1]));
+  expect(messages.some(({ series }) => falls((series[0]?.samples ?? []).map(({ ts }) => ts)))).toBe(true);
+  const sizes = messages.map(({ series }) => series[0]?.samples.length);
+  expect(sizes.some((size) => Number(size) > SAMPLES)).toBe(true);
+});
+
 test('Simulated faults: duplicate=0.1: some payloads are sent twice in a row, byte by byte', () => {
   const messages = sent('duplicate=0.1');
   const again = messages.filter(({ payload }, i) => payload === messages[i - 1]?.payload).length;
   expect(again).toBe(messages.length - BATCHES);
   expect(again).toBeGreaterThan(BATCHES / 20);
   expect(again).toBeLessThan(BATCHES / 5);
+});
+
+test('Simulated faults: poison=0.3: bad elements come in separate or good messages, and are not recorded as samples', () => {
+  const messages = sent('poison=0.3');
+  expect(sorted(samplesOf(messages))).toEqual(sorted(ALL));
+  const separate = messages.filter(({ series }) => series.length === 0).length;
+  const within = messages.filter(({ payload }) => String(payload).endsWith('"broken"}]')).length;
+  expect(separate).toBeGreaterThan(BATCHES / 6);
+  expect(within).toBeGreaterThan(0);
 });
 
 const EVERYTHING = 'tsbs,duplicate=0.1,skew=1,poison=0.1';
