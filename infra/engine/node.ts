@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { cassandraYaml, type Ring, type Tls } from './cassandra-yaml.ts';
+import { cassandraYaml, type Ring, rackProperties, type Tls } from './cassandra-yaml.ts';
 import { cassandraArguments, type Profile } from './command.ts';
 import { answersCql } from './cql.ts';
 import { checkDisk } from './disk.ts';
@@ -53,12 +53,14 @@ export async function startNode(
     config,
     cassandraYaml({ dir, host, port, storagePort, auth, durable, tls, ring, settings }),
   );
+  const rackFile = ring?.site && join(dir, 'cassandra-rackdc.properties');
+  if (rackFile) await writeFile(rackFile, rackProperties(ring.site));
 
   const log = join(home, 'logs', 'cassandra.log');
   const engine = await runEngine({
     command: {
       java,
-      args: cassandraArguments({ dir, jars, config, jmxPort: ports.jmx, profile, alone: !ring }),
+      args: cassandraArguments({ dir, jars, config, jmxPort: ports.jmx, profile, alone: !ring, rackFile }),
       cwd: dir,
     },
     dir,
