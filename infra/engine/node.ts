@@ -53,14 +53,23 @@ export async function startNode(
     config,
     cassandraYaml({ dir, host, port, storagePort, auth, durable, tls, ring, settings }),
   );
-  const rackFile = ring?.site && join(dir, 'cassandra-rackdc.properties');
-  if (rackFile) await writeFile(rackFile, rackProperties(ring.site));
+  const site = ring?.site;
+  const rackFile = join(dir, 'cassandra-rackdc.properties');
+  if (site) await writeFile(rackFile, rackProperties(site));
 
   const log = join(home, 'logs', 'cassandra.log');
   const engine = await runEngine({
     command: {
       java,
-      args: cassandraArguments({ dir, jars, config, jmxPort: ports.jmx, profile, alone: !ring, rackFile }),
+      args: cassandraArguments({
+        dir,
+        jars,
+        config,
+        jmxPort: ports.jmx,
+        profile,
+        alone: !ring,
+        ...(site && { rackFile }),
+      }),
       cwd: dir,
     },
     dir,
