@@ -114,7 +114,8 @@ export function createIngest(context: Context, deps: Deps) {
   const { replay } = createReplay({ pipeline, clock });
 
   const takeover = new JournalTakeover({
-    store: store.journal,
+    own: store.journal,
+    store: store.journalEverywhere,
     leases: store.packLeases,
     isOwn: (run) => journal.isOwn(run),
     write: (samples) => measurements.writeOrphaned(samples),

@@ -5,6 +5,7 @@ import { dialectOf } from '../../schema/migrate/cluster.ts';
 import { DIALECTS, type Dialect } from '../../schema/migrate/files.ts';
 import { checkSchema } from '../../schema/migrate/installation.ts';
 import { connect } from './connect.ts';
+import { levelsEverywhere } from './consistency.ts';
 import { createCorrectionStore } from './corrections.ts';
 import { createDeadLetterStore } from './dead-letters.ts';
 import { createFleet } from './devices/index.ts';
@@ -168,8 +169,10 @@ export function createStore(deps: {
   const replicasOf = dialect === DIALECTS.scylla ? undefined : findReplicaSets(client);
   const reading = createSession(client, observe);
   const unwritten: Unwritten = { ...NOTHING_UNWRITTEN };
-  const stamps = deps.openStamps?.(reading, clock) ?? plainStamps(clock);
-  const writing = createSession(client, observe, gate, replicasOf, batchLimits, stamps);
+  const levels = levelsEverywhere(client, dialect);
+  const everywhere = createSession(client, observe, { levels });
+  const stamps = deps.openStamps?.(reading, clock, everywhere) ?? plainStamps(clock);
+  const writing = createSession(client, observe, { gate, replicasOf, limits: batchLimits, stamps });
   const ingest = wrapSession?.(writing, client) ?? writing;
   const packed = createHistoryReads(reading);
   const retry = new Retry({ logger, onRetry });
@@ -179,6 +182,16 @@ export function createStore(deps: {
     groups: retention.latestGroups,
     /** for the statements of features; their requests do not use the congestion window */
     session: reading,
+    /** for features that conclude that nothing is missing: see consistency.ts */
+    everywhere: {
+      session: everywhere,
+      corrections: createCorrectionStore(everywhere),
+      events: createEventStore(everywhere),
+      deadLetters: createDeadLetterStore({ reading: everywhere, ingest }),
+      samples: createSampleReads(everywhere, unwritten),
+      packed: createHistoryReads(everywhere),
+      scans: createScans(everywhere, dialect, unwritten),
+    },
     write: createIngestWrites(ingest, { logger, retry, onLargePartition, unwritten }),
     retry,
     /** All other requests do not use the congestion window. */
@@ -187,14 +200,16 @@ export function createStore(deps: {
     unwritten,
     packed,
     scans: createScans(reading, dialect, unwritten),
-    packProgress: createPackProgress(reading),
+    /** Readers read the progress in their data center. When it arrives there, all that it stands for has arrived. */
+    packProgress: { ...createPackProgress(everywhere), read: createPackProgress(reading).read },
     /** The packer needs no window, because it rests while ingest waits. */
     packing: {
-      ...createUnpackedReads(reading),
-      ...createHistoryWrites(reading),
-      readStatistics: packed.readRows,
-      lateDayPage: createLateDays(reading).page,
-      corrections: createCorrectionStore(reading),
+      isFar: levels.isFar,
+      ...createUnpackedReads(everywhere),
+      ...createHistoryWrites(everywhere),
+      readStatistics: createHistoryReads(everywhere).readRows,
+      lateDayPage: createLateDays(everywhere).page,
+      corrections: createCorrectionStore(everywhere),
     },
     packLeases: createLeaseStore(reading, 'pack_lease'),
     devices: createRegistryStore(reading, unwritten),
@@ -216,6 +231,8 @@ export function createStore(deps: {
       isPressed: () => waiting() > 0,
     },
     journal: createJournalStore(reading, { ingest, retry }),
+    /** for a process that takes over the journals of others, and deletes them */
+    journalEverywhere: createJournalStore(everywhere, { ingest, retry }),
     processes: createProcessStore(reading),
     stamps,
     watchedTime: createWatchedTimeStore(reading),

@@ -124,13 +124,16 @@ function createDayReader({
   signal: AbortSignal;
 }) {
   const reading = createReading({
-    samples: inSteps(store.samples, steps),
-    packed: inSteps(store.packed, steps),
-    scans: { samples: inSteps(store.scans.samples, steps), packed: inSteps(store.scans.packed, steps) },
+    samples: inSteps(store.everywhere.samples, steps),
+    packed: inSteps(store.everywhere.packed, steps),
+    scans: {
+      samples: inSteps(store.everywhere.scans.samples, steps),
+      packed: inSteps(store.everywhere.scans.packed, steps),
+    },
     packProgress: inSteps(store.packProgress, steps),
   });
 
-  const blocks = createBlockStore(store.session);
+  const blocks = createBlockStore(store.everywhere.session);
 
   async function* sensorsOf(group: number) {
     const devices = iteratePages((after) => steps.run(() => blocks.devicePage(group, null, after)));

@@ -34,6 +34,9 @@ export class JournalTakeover {
   #ending = new AbortController();
 
   constructor(deps: {
+    /** reads this process's own journals, also while another data center cannot be reached */
+    own: Pick<JournalStore, 'runs' | 'segment'>;
+    /** finds what other data centers have */
     store: JournalStore;
     leases: LeaseStore;
     /** runs of this process that are alive */
@@ -51,12 +54,12 @@ export class JournalTakeover {
    * later, because only a beat that stays the same shows that its process is dead.
    */
   async writeOwn() {
-    const { store, process, logger } = this.#deps;
+    const { own, process, logger } = this.#deps;
     try {
-      for (const { run, process: writer, oldest, newest } of await store.runs()) {
+      for (const { run, process: writer, oldest, newest } of await own.runs()) {
         if (writer !== process) continue;
         for (let segment = oldest; segment <= newest; segment++)
-          await this.#writeRows(store.segment(run, segment));
+          await this.#writeRows(own.segment(run, segment));
       }
     } catch (error) {
       logger.error({ err: error }, 'the journal of an earlier start of this process could not be read');

@@ -84,11 +84,12 @@ test('Device retirement: stops after any database request: the next DELETE compl
     await register(word);
     const { bytes } = identifyDevice(word) as Identity;
     let left = requests;
-    const breaking = createSession(database, () => {}, {
+    const gate = {
       enter: () => (left-- > 0 ? undefined : Promise.reject(new Error('broken off'))),
       leave: () => {},
       cancel: () => {},
-    });
+    };
+    const breaking = createSession(database, () => {}, { gate });
     const retired = createRetirementStore(breaking).retire({ group: groupOf(bytes, 4), bytes }, Date.now());
     finished = await retired.catch(() => false);
     if (!finished) expect((await retire(word)).status).toBe(204);

@@ -29,9 +29,10 @@ const RULES: Record<string, (record: SentRecord) => boolean> = {
   'not paged': (record) => !(record.page > 0 && record.page <= MAX_PAGE_ROWS),
   'ALLOW FILTERING': (record) => some(record, /\bALLOW\s+FILTERING\b/i),
   'not at the consistency level of CQL_CONSISTENCY': (record) =>
-    record.consistency !== consistencies[camelCase(record.intended)],
-  'a lightweight transaction beyond the data center': (record) =>
-    some(record, LIGHTWEIGHT_TRANSACTION) && record.serial !== consistencies.localSerial,
+    record.consistency !== consistencies[camelCase(record.intended)] &&
+    record.consistency !== consistencies.eachQuorum,
+  'a lightweight transaction on which one data center agrees alone': (record) =>
+    some(record, LIGHTWEIGHT_TRANSACTION) && record.serial !== consistencies.serial,
   'not idempotent': (record) =>
     !record.idempotent && !some(record, LIGHTWEIGHT_TRANSACTION) && !migrates(record),
   'sent to any node instead of a replica': (record) =>

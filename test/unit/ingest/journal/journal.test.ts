@@ -56,7 +56,8 @@ const countRows = async ({ client }: MemoryPipeline, device: Buffer) => {
 
 const takeoverOf = ({ store, ingest }: MemoryPipeline) =>
   new JournalTakeover({
-    store: store.journal,
+    own: store.journal,
+    store: store.journalEverywhere,
     leases: store.packLeases,
     isOwn: () => false,
     write: (samples) => ingest.measurements.writeOrphaned(samples),
