@@ -15,8 +15,6 @@ export interface LevelsEverywhere extends Levels {
   isFar: () => boolean;
 }
 
-export const LEVEL_OF_SETTINGS: Levels = { read: () => undefined, write: () => undefined };
-
 /**
  * A quorum of each data center, if the keyspace is replicated to several ones and the level of the settings is LOCAL_QUORUM. With
  * LOCAL_QUORUM, a write is committed in one data center, and reaches the others later.

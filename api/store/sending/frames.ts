@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import type { Client } from 'cassandra-driver';
 import { MillraceError } from '../../../common/errors.ts';
 import { writeBytes } from '../../../schema/packed/pack.ts';
-import { LEVEL_OF_SETTINGS, type Levels } from '../consistency.ts';
+import type { Levels } from '../consistency.ts';
 import type { Stamp } from '../cql-values.ts';
 import type { Query } from './session.ts';
 import { type CommitStamps, plainStamps } from './stamps.ts';
@@ -89,7 +89,7 @@ const TIMESTAMP = 0x20;
 export function createPreparedWrites(
   client: Client,
   stamps: CommitStamps = plainStamps(),
-  levelOf: Levels['write'] = LEVEL_OF_SETTINGS.write,
+  levelOf?: Levels['write'],
 ): SendWrites {
   // Readers of changes find blocks by their write timestamp, so the timestamps must follow the clock, even when it is set
   // back. All other writes use the driver's timestamps, which never go back. There, an overwrite or a deletion has to
@@ -113,11 +113,11 @@ export function createPreparedWrites(
 
 function createStampedWrites(
   client: Client,
-  levelOf: Levels['write'],
+  levelOf: Levels['write'] | undefined,
 ): (queries: Query[], routingKey: Buffer | undefined, timestamp: Stamp) => Promise<unknown> {
   const sendPublicly: ReturnType<typeof createStampedWrites> = (queries, routingKey, timestamp) => {
     const [only] = queries;
-    const options = { routingKey, timestamp, consistency: levelOf() };
+    const options = { routingKey, timestamp, consistency: levelOf?.() };
     if (queries.length === 1 && only) return client.execute(only.query, only.params, options);
     return client.batch(queries, { logged: false, ...options });
   };
@@ -140,7 +140,7 @@ function createStampedWrites(
       items.push({ query, params, queryId: info.queryId, meta: info.meta });
     }
     const options = driver.DefaultExecutionOptions.create(
-      { logged: false, routingKey, timestamp, consistency: levelOf() },
+      { logged: false, routingKey, timestamp, consistency: levelOf?.() },
       client,
     );
     const [only] = items;

@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import type { Client, types } from 'cassandra-driver';
 import cassandra from 'cassandra-driver';
 import { MillraceError } from '../../../common/errors.ts';
-import { LEVEL_OF_SETTINGS, type Levels } from '../consistency.ts';
+import type { Levels } from '../consistency.ts';
 import { reasonOf } from '../error-reason.ts';
 import { createPreparedWrites } from './frames.ts';
 import type { PendingRow } from './pending-rows.ts';
@@ -41,6 +41,7 @@ interface SessionOptions {
   limits?: BatchLimits | undefined;
   /** stamps the batches and the merged rows */
   stamps?: CommitStamps;
+  /** default: the level of the settings */
   levels?: Levels;
 }
 
@@ -52,21 +53,15 @@ interface SessionOptions {
 export function createSession(
   client: Client,
   observe: Observe,
-  {
-    gate = OPEN,
-    replicasOf = () => null,
-    limits = DEFAULT_LIMITS,
-    stamps,
-    levels = LEVEL_OF_SETTINGS,
-  }: SessionOptions = {},
+  { gate = OPEN, replicasOf = () => null, limits = DEFAULT_LIMITS, stamps, levels }: SessionOptions = {},
 ) {
   const requests = new Requests(observe, gate);
-  const execute = createPreparedWrites(client, stamps, levels.write);
+  const execute = createPreparedWrites(client, stamps, levels?.write);
   const read = (
     cql: string,
     params: unknown[],
     options: { pageState?: string | undefined; fetchSize?: number } = {},
-  ) => client.execute(cql, params, { ...options, consistency: levels.read() });
+  ) => client.execute(cql, params, { ...options, consistency: levels?.read() });
   const merger = new WriteMerger({
     acquire: () => gate.enter(),
     release: () => gate.cancel(),
@@ -88,7 +83,7 @@ export function createSession(
   return {
     /** @throws `unavailable` or `rejected`, like all requests of a session */
     async write({ name, cql }: Statement, params: unknown[]): Promise<void> {
-      await requests.timed(name, () => client.execute(cql, params, { consistency: levels.write() }));
+      await requests.timed(name, () => client.execute(cql, params, { consistency: levels?.write() }));
     },
 
     /** The rows belong to one partition of one table. @param routingKey see `routingKey`; without it the driver computes one */
