@@ -14,7 +14,7 @@ import type { Message } from './pipeline.ts';
 import type { RefusalNotices } from './refusal-notices.ts';
 import type { Registry } from './registry/index.ts';
 
-/** Of the dead letter of samples that were acknowledged already. */
+/** Of one dead letter of `putSamples`. */
 const MAX_SAMPLES = 1000;
 
 /**
@@ -103,7 +103,7 @@ export function createDeadLetterBox(deps: {
   return {
     put,
 
-    /** Samples that were acknowledged, and that the database refuses later: as messages that were never sent. `device`: id */
+    /** The database refuses these samples, which were acknowledged already. `device`: id */
     async putSamples(
       device: string,
       series: Array<{ known: { id: string }; times: Numbers; values: Numbers }>,

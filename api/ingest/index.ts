@@ -115,7 +115,7 @@ export function createIngest(context: Context, deps: Deps) {
 
   const takeover = new JournalTakeover({
     own: store.journal,
-    store: store.journalEverywhere,
+    store: store.everywhere.journal,
     leases: store.packLeases,
     isOwn: (run) => journal.isOwn(run),
     write: (samples) => measurements.writeOrphaned(samples),

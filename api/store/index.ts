@@ -170,28 +170,30 @@ export function createStore(deps: {
   const reading = createSession(client, observe);
   const unwritten: Unwritten = { ...NOTHING_UNWRITTEN };
   const levels = levelsEverywhere(client, dialect);
-  const everywhere = createSession(client, observe, { levels });
-  const stamps = deps.openStamps?.(reading, clock, everywhere) ?? plainStamps(clock);
+  const sessionEverywhere = createSession(client, observe, { levels });
+  const stamps = deps.openStamps?.(reading, clock, sessionEverywhere) ?? plainStamps(clock);
   const writing = createSession(client, observe, { gate, replicasOf, limits: batchLimits, stamps });
   const ingest = wrapSession?.(writing, client) ?? writing;
   const packed = createHistoryReads(reading);
   const retry = new Retry({ logger, onRetry });
   const waiting = () => Math.max(permits.waiting, ingest.waiting);
+  const everywhere = {
+    session: sessionEverywhere,
+    corrections: createCorrectionStore(sessionEverywhere),
+    events: createEventStore(sessionEverywhere),
+    deadLetters: createDeadLetterStore({ reading: sessionEverywhere, ingest }),
+    samples: createSampleReads(sessionEverywhere, unwritten),
+    packed: createHistoryReads(sessionEverywhere),
+    scans: createScans(sessionEverywhere, dialect, unwritten),
+    journal: createJournalStore(sessionEverywhere, { ingest, retry }),
+  };
   return {
     /** setting `LATEST_GROUPS`: the number of partitions over which devices are spread */
     groups: retention.latestGroups,
     /** for the statements of features; their requests do not use the congestion window */
     session: reading,
-    /** for features that conclude that nothing is missing: see consistency.ts */
-    everywhere: {
-      session: everywhere,
-      corrections: createCorrectionStore(everywhere),
-      events: createEventStore(everywhere),
-      deadLetters: createDeadLetterStore({ reading: everywhere, ingest }),
-      samples: createSampleReads(everywhere, unwritten),
-      packed: createHistoryReads(everywhere),
-      scans: createScans(everywhere, dialect, unwritten),
-    },
+    /** for those that conclude that nothing is missing: see consistency.ts */
+    everywhere,
     write: createIngestWrites(ingest, { logger, retry, onLargePartition, unwritten }),
     retry,
     /** All other requests do not use the congestion window. */
@@ -201,15 +203,15 @@ export function createStore(deps: {
     packed,
     scans: createScans(reading, dialect, unwritten),
     /** Readers read the progress in their data center. When it arrives there, all that it stands for has arrived. */
-    packProgress: { ...createPackProgress(everywhere), read: createPackProgress(reading).read },
+    packProgress: { ...createPackProgress(sessionEverywhere), read: createPackProgress(reading).read },
     /** The packer needs no window, because it rests while ingest waits. */
     packing: {
       isFar: levels.isFar,
-      ...createUnpackedReads(everywhere),
-      ...createHistoryWrites(everywhere),
-      readStatistics: createHistoryReads(everywhere).readRows,
-      lateDayPage: createLateDays(everywhere).page,
-      corrections: createCorrectionStore(everywhere),
+      ...createUnpackedReads(sessionEverywhere),
+      ...createHistoryWrites(sessionEverywhere),
+      readStatistics: everywhere.packed.readRows,
+      lateDayPage: createLateDays(sessionEverywhere).page,
+      corrections: everywhere.corrections,
     },
     packLeases: createLeaseStore(reading, 'pack_lease'),
     devices: createRegistryStore(reading, unwritten),
@@ -231,8 +233,6 @@ export function createStore(deps: {
       isPressed: () => waiting() > 0,
     },
     journal: createJournalStore(reading, { ingest, retry }),
-    /** for a process that takes over the journals of others, and deletes them */
-    journalEverywhere: createJournalStore(everywhere, { ingest, retry }),
     processes: createProcessStore(reading),
     stamps,
     watchedTime: createWatchedTimeStore(reading),

@@ -28,14 +28,6 @@ export class Link {
     this.#delayMs = roundTripMs / 2;
   }
 
-  get isCut() {
-    return this.#isCut;
-  }
-
-  get connections() {
-    return this.#sockets.size / 2;
-  }
-
   async start() {
     for (const { outside, inside } of this.#ends) {
       const server = createServer({ noDelay: true }, (client) => this.#join(client, inside));

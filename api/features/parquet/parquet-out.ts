@@ -123,17 +123,15 @@ function createDayReader({
   groups: number;
   signal: AbortSignal;
 }) {
+  const { session, samples, packed, scans } = store.everywhere;
   const reading = createReading({
-    samples: inSteps(store.everywhere.samples, steps),
-    packed: inSteps(store.everywhere.packed, steps),
-    scans: {
-      samples: inSteps(store.everywhere.scans.samples, steps),
-      packed: inSteps(store.everywhere.scans.packed, steps),
-    },
+    samples: inSteps(samples, steps),
+    packed: inSteps(packed, steps),
+    scans: { samples: inSteps(scans.samples, steps), packed: inSteps(scans.packed, steps) },
     packProgress: inSteps(store.packProgress, steps),
   });
 
-  const blocks = createBlockStore(store.everywhere.session);
+  const blocks = createBlockStore(session);
 
   async function* sensorsOf(group: number) {
     const devices = iteratePages((after) => steps.run(() => blocks.devicePage(group, null, after)));

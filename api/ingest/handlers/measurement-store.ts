@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type ErrorCode, MillraceError } from '../../../common/errors.ts';
 import { type Identity, uuidText } from '../../../schema/ids.ts';
 import { isAscending, sortKeepLast, sortMerge } from '../../../schema/packed/series.ts';
-import { bucketOf, HOUR_MS, isLate, SENSORS_PER_PART } from '../../../schema/rules.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import type { MeasurementCounts, ProcessStats } from '../../observability/process-stats.ts';
 import { isRefusal, noteCommitted, type Store } from '../../store/index.ts';
@@ -22,7 +21,15 @@ import type { Statuses } from '../registry/status.ts';
 import type { SampleWriter, Series } from '../sample-writer.ts';
 import type { Kept } from './index.ts';
 import type { SampleObserver } from './sample-observer.ts';
-import { addSamples, countMerged, isHidden, newestOf, newestOfAll, seriesOf } from './series.ts';
+import {
+  addSamples,
+  countMerged,
+  isHidden,
+  isOneTimelyRow,
+  newestOf,
+  newestOfAll,
+  seriesOf,
+} from './series.ts';
 
 /**
  * Longest wait of a message for the clock to reach its instants. All later messages of its connection wait too, because
@@ -139,7 +146,7 @@ export class MeasurementStore {
     countMerged(batch, series);
     const began = Date.now();
     const noted = this.#observer?.note(device, series, seenAt);
-    const written = this.#isOneTimelyRow(device, series)
+    const written = isOneTimelyRow(device, series, this.#clock())
       ? this.#writeOneRow(device, series, seenAt)
       : this.#writeInOrder(device, series, seenAt, began);
     const committed = noted === undefined ? written : Promise.all([written, noted]).then(([first]) => first);
@@ -315,22 +322,6 @@ export class MeasurementStore {
     const seen = seenAt === null ? undefined : write.lastSeen(device, seenAt);
     // `seen` is nearly always undefined, because the time was written less than a minute ago.
     return seen ? Promise.all([latest, rows, seen]) : Promise.all([latest, rows]);
-  }
-
-  /**
-   * The samples are one row of `message`, and readers find them there. This row and its row of `latest` are usually one
-   * request, and the row of `latest` is never sent long before.
-   */
-  #isOneTimelyRow(device: Device, series: Series[]): boolean {
-    if (device.sensors.size > SENSORS_PER_PART) return false;
-    let oldest = Number.POSITIVE_INFINITY;
-    let newest = Number.NEGATIVE_INFINITY;
-    for (const { times } of series) {
-      oldest = Math.min(oldest, times[0] as number);
-      newest = Math.max(newest, times[times.length - 1] as number);
-    }
-    const bucket = bucketOf(oldest);
-    return newest - bucket < HOUR_MS && !isLate(bucket, this.#clock());
   }
 
   /**

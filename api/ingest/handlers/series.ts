@@ -1,6 +1,7 @@
 import type { Numbers } from '../../../schema/packed/series.ts';
+import { bucketOf, HOUR_MS, isLate, SENSORS_PER_PART } from '../../../schema/rules.ts';
 import { joinSamples, type MessageBatch, type SensorSamples } from '../decode/message-batch.ts';
-import type { Sensor } from '../registry/cache.ts';
+import type { Device, Sensor } from '../registry/cache.ts';
 import type { Series } from '../sample-writer.ts';
 
 export const seriesOf = (known: Sensor, times: Numbers, values: Numbers): Series => ({
@@ -34,6 +35,22 @@ export function newestOfAll(series: Series[]): number {
   let newest = Number.NEGATIVE_INFINITY;
   for (const { times } of series) newest = Math.max(newest, times[times.length - 1] as number);
   return newest;
+}
+
+/**
+ * The samples are one row of `message`, and readers find them there. This row and its row of `latest` are usually one
+ * request, and the row of `latest` is never sent long before. `now`: epoch ms
+ */
+export function isOneTimelyRow(device: Device, series: Series[], now: number): boolean {
+  if (device.sensors.size > SENSORS_PER_PART) return false;
+  let oldest = Number.POSITIVE_INFINITY;
+  let newest = Number.NEGATIVE_INFINITY;
+  for (const { times } of series) {
+    oldest = Math.min(oldest, times[0] as number);
+    newest = Math.max(newest, times[times.length - 1] as number);
+  }
+  const bucket = bucketOf(oldest);
+  return newest - bucket < HOUR_MS && !isLate(bucket, now);
 }
 
 /** Equal instants of a sensor are stored as one sample. */

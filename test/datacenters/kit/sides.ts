@@ -36,17 +36,8 @@ export interface Sides {
   stop: () => Promise<void>;
 }
 
-/**
- * Starts two data centers of three nodes each, and creates a keyspace.
- * @param copies replicas by data center
- */
-export async function startSides({
-  keyspace,
-  copies = { dc1: 3, dc2: 3 },
-}: {
-  keyspace: string;
-  copies?: Record<string, number>;
-}): Promise<Sides> {
+/** Starts two data centers of three nodes each, and creates a keyspace with three copies in each. */
+export async function startSides({ keyspace }: { keyspace: string }): Promise<Sides> {
   const { report, reportStatus } = createProgress(process.stderr);
   const directory = await mkdtemp(join(tmpdir(), 'millrace-datacenters-'));
   const cluster = await startCluster({
@@ -58,10 +49,10 @@ export async function startSides({
   });
   report('two data centers of three nodes are up');
   const sides = DATA_CENTERS.map((name) => sideOf(cluster, name, keyspace)) as [Side, Side];
-  await createKeyspace(sides[0].config, copies);
+  await createKeyspace(sides[0].config);
   await migrateDatabase(sides[0].config);
   await cluster.keepSchema();
-  report(`the keyspace has the replicas ${JSON.stringify(copies)}`);
+  report('the keyspace has three copies in each');
   return {
     directory,
     cluster,
@@ -90,19 +81,15 @@ function sideOf(cluster: Cluster, name: string, keyspace: string): Side {
   return { name, settings, config: readSettings(settings, { envFile: '' }), nodes };
 }
 
-const createKeyspace = (config: Config, copies: Record<string, number>) =>
-  executeDdl(config, `CREATE KEYSPACE ${config.cql.keyspace} WITH replication = ${replicationOf(copies)}`);
-
-/** As CQL. */
-export const replicationOf = (copies: Record<string, number>): string => {
-  const pairs = Object.entries(copies).map(([name, count]) => `, '${name}': ${count}`);
-  return `{'class': 'NetworkTopologyStrategy'${pairs.join('')}}`;
-};
-
-export async function executeDdl({ cql }: Config, statement: string) {
+async function createKeyspace({ cql }: Config) {
+  const copies = DATA_CENTERS.map((name) => `'${name}': 3`).join(', ');
   const admin = await connect(cql, { applicationName: 'test' });
   try {
-    await admin.execute(statement, [], { prepare: false, readTimeout: 60_000 });
+    await admin.execute(
+      `CREATE KEYSPACE ${cql.keyspace} WITH replication = {'class': 'NetworkTopologyStrategy', ${copies}}`,
+      [],
+      { prepare: false, readTimeout: 60_000 },
+    );
   } finally {
     await admin.shutdown();
   }

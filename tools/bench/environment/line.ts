@@ -79,7 +79,7 @@ export class Line {
   }
 
   /** Waits until the journal of ingest writes rows as fast as it takes samples. Before that, a part of the work is not measured. */
-  async steady() {
+  async untilSteady() {
     const ageOf = async () => (await this.metrics())('iot_journal_age_seconds');
     let age = await ageOf();
     const deadline = Date.now() + SETTLE_MS;
@@ -141,7 +141,7 @@ export class Line {
       }
     } while (publishing || counts.committed < counts.published);
     await over;
-    await this.#written();
+    await this.#untilWritten();
     const latency = await publisher.ask<Latencies>('latencies');
     await publisher.ask('stop');
     return { published: counts.published * samplesOf(shape), latency };
@@ -165,7 +165,7 @@ export class Line {
     }
   }
 
-  async #written() {
+  async #untilWritten() {
     const deadline = Date.now() + SETTLE_MS;
     while ((await this.metrics())('iot_journal_samples') > 0 && Date.now() < deadline) await sleep(UPDATE_MS);
   }
@@ -178,7 +178,7 @@ export class Line {
       there = (await this.committed()) - this.#before;
     } while (there < due && Date.now() < deadline);
     await this.#parts.publisher.ask('stop');
-    await this.#written();
+    await this.#untilWritten();
     const refused = (await this.metrics())('iot_ingest_dead_letters_total');
     // `there` may exceed `due`, because a redelivered message counts twice even if the database keeps it once.
     if (there < due || refused > 0) {
@@ -190,4 +190,4 @@ export class Line {
   }
 }
 
-export type Variant = Pick<Line, 'name' | 'pids' | 'committed' | 'begin' | 'steady' | 'end'>;
+export type Variant = Pick<Line, 'name' | 'pids' | 'committed' | 'begin' | 'untilSteady' | 'end'>;

@@ -34,7 +34,6 @@ const isSamples = ({ statements }: WireRequest) =>
   statements.some(({ cql: text }) => text.startsWith('INSERT INTO message'));
 
 const unsettled = (system: TestSystem) => readMetric(system, 'iot_ingest_unsettled_bytes');
-const _held = (system: TestSystem) => readMetric(system, 'iot_ingest_submitted_bytes');
 
 test('POST /measurements: database does not answer: posts wait for their commit, and a further post gets 429 busy', async () => {
   const system = await startSystem();

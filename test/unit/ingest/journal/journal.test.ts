@@ -57,7 +57,7 @@ const countRows = async ({ client }: MemoryPipeline, device: Buffer) => {
 const takeoverOf = ({ store, ingest }: MemoryPipeline) =>
   new JournalTakeover({
     own: store.journal,
-    store: store.journalEverywhere,
+    store: store.everywhere.journal,
     leases: store.packLeases,
     isOwn: () => false,
     write: (samples) => ingest.measurements.writeOrphaned(samples),
