@@ -32,6 +32,7 @@ const withDatabase = {
  * - `unit` starts no process
  * - `infra` checks the files that deploy the system, and needs further tools
  * - `cluster` starts three database nodes, and makes nodes and processes fail
+ * - `datacenters` starts two data centers of three nodes each, and cuts the link between them
  * - `contract` tests the public interfaces against their documents, and needs further tools
  * - `integration` runs the real processes
  * - `browser` tests the dashboard, view by view
@@ -56,6 +57,7 @@ export default {
     },
     { ...common, displayName: 'infra', testMatch: testsIn('infra') },
     { ...watched, displayName: 'cluster', testMatch: testsIn('cluster') },
+    { ...watched, displayName: 'datacenters', testMatch: testsIn('datacenters') },
     { ...watched, ...withDatabase, displayName: 'contract', testMatch: testsIn('contract') },
     {
       ...watched,

@@ -79,6 +79,7 @@ const everything = (seed: number): Group[] =>
     suite('test', '--long', `--seed=${seed}`),
     otherSuites('--long', `--seed=${seed}`),
     suite('test:cluster', '--long', `--seed=${seed}`),
+    suite('test:datacenters', '--long', `--seed=${seed}`),
     step('npm', 'run', '--silent', 'test:nodes', '--', '--all'),
     step('npm', 'run', '--silent', 'test:unplug'),
     step('npm', 'run', '--silent', 'test:unplug', '--', '--together'),

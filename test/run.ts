@@ -4,7 +4,8 @@
  * history. `npm run test:browser`: the dashboard, view by view; its screenshots stay under `.data/screenshots/`. `npm run
  * test:infra`: the files that deploy the system. `npm run test:contract`: the interfaces against their documents, with generated
  * requests and generated clients. `npm run test:cluster`: three nodes and several processes: nothing is lost when any of them is
- * killed. Several suites run as one: `node test/run.ts --infra --contract`. Their waits overlap, and they share one database.
+ * killed. `npm run test:datacenters`: two data centers with a link that is cut, and the loss of one of them. Several suites run as
+ * one: `node test/run.ts --infra --contract`. Their waits overlap, and they share one database.
  * Files in folders `long` run with `-- --long`, as `npm run test:all` does, or when they are named. `-- --seed=N` repeats a run.
  * With `--long`, random histories are five times as many (`support/runs.ts`). Each run records the statements that the processes
  * send to their databases, and checks them against the query rules (`support/query-rules`).
@@ -55,9 +56,10 @@ await runCommand(async () => {
   const records = shared ?? (await mkdtemp(join(tmpdir(), 'millrace-cql-')));
   if (shared && isWhole) await writeFile(wholeMark(shared), '');
   try {
-    // A machine can run three nodes at a time. Without workers, timers that the driver (4.10) leaves behind for nodes that it
+    // A machine can run one cluster at a time. Without workers, timers that the driver (4.10) leaves behind for nodes that it
     // lost would keep jest itself from ending.
-    const clusterFlags = projects.includes('cluster') ? ['--runInBand', '--forceExit'] : [];
+    const hasClusters = projects.includes('cluster') || projects.includes('datacenters');
+    const clusterFlags = hasClusters ? ['--runInBand', '--forceExit'] : [];
     const ignored = isLong
       ? []
       : ['/node_modules/', LONG.source].map((path) => `--testPathIgnorePatterns=${path}`);
@@ -69,7 +71,12 @@ await runCommand(async () => {
     );
     // After a failed test, statements may be missing only because that test ended early. A second try completes them.
     const complete = code === 0 && (isWhole || (shared !== undefined && existsSync(wholeMark(shared))));
-    process.exitCode = (await reportQueryRules(records, complete)) ? code : code | BREAKS_RULES;
+    process.exitCode = (await reportQueryRules(records, {
+      complete,
+      isFar: projects.includes('datacenters'),
+    }))
+      ? code
+      : code | BREAKS_RULES;
   } finally {
     if (!shared) await rm(records, { recursive: true, force: true });
   }
@@ -139,13 +146,16 @@ async function ensureDashboard(onStatus: (text: string) => void) {
 
 /**
  * @param records the folder of the recorded statements
- * @param complete whether all tests ran
+ * @param run see `checkQueryRules`
  * @returns whether every statement follows the rules
  */
-async function reportQueryRules(records: string, complete: boolean): Promise<boolean> {
+async function reportQueryRules(
+  records: string,
+  run: { complete: boolean; isFar: boolean },
+): Promise<boolean> {
   // Imported here, because it needs the packages.
   const { checkQueryRules } = await import('./support/query-rules/check.ts');
-  const { found, problems } = await checkQueryRules(records, { complete });
+  const { found, problems } = await checkQueryRules(records, run);
   for (const problem of problems) console.error(`CQL: ${problem}`);
   console.error(`CQL: ${found}; ${problems.length} problems.`);
   return problems.length === 0;

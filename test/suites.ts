@@ -5,7 +5,7 @@ export type Suite = { projects: string[]; tools: ToolName[] };
 
 /** By the first flag of `test/run.ts`. `main` has no flag: it is `npm test`. */
 export const SUITES: Record<
-  'main' | 'unit' | 'thorough' | 'browser' | 'infra' | 'contract' | 'cluster',
+  'main' | 'unit' | 'thorough' | 'browser' | 'infra' | 'contract' | 'cluster' | 'datacenters',
   Suite
 > = {
   main: {
@@ -37,6 +37,7 @@ export const SUITES: Record<
   },
   contract: { projects: ['contract'], tools: ['java', 'maven', 'python'] },
   cluster: { projects: ['cluster'], tools: ['java', 'maven', 'mosquitto', 'mosquittoClients'] },
+  datacenters: { projects: ['datacenters'], tools: ['java', 'maven'] },
 };
 
 /** A test file in such a folder takes long, or waits for real time. It runs with `--long`, or when it is named. */

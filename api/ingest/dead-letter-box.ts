@@ -1,15 +1,21 @@
 import { LRUCache } from 'lru-cache';
 import { MillraceError } from '../../common/errors.ts';
 import { identifyDevice, uuidText } from '../../schema/ids.ts';
+import type { Numbers } from '../../schema/packed/series.ts';
 import { bucketOf } from '../../schema/rules.ts';
+import { OWN_TOPICS } from '../../schema/topics.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { DeadLetter, DeadLetterStore, Refusals } from '../store/dead-letters.ts';
 import { storedForm } from '../store/index.ts';
 import type { Retry } from '../store/sending/retry.ts';
+import { refusalOf } from './decode/refusals.ts';
 import type { Outbox } from './outbox.ts';
 import type { Message } from './pipeline.ts';
 import type { RefusalNotices } from './refusal-notices.ts';
 import type { Registry } from './registry/index.ts';
+
+/** Of one dead letter of `putSamples`. */
+const MAX_SAMPLES = 1000;
 
 /**
  * A refused message becomes one dead letter with all its refusals. Above the quota of a device, one dead letter a
@@ -60,39 +66,57 @@ export function createDeadLetterBox(deps: {
     }
   }
 
+  /** Settles when the dead letter is committed. `device` is the id or name from the topic. */
+  async function put(
+    {
+      topic,
+      contentType,
+      payload,
+      receivedAt,
+      replaces,
+      onRefused,
+    }: Pick<Message, 'topic' | 'contentType' | 'payload' | 'receivedAt' | 'replaces' | 'onRefused'>,
+    device: string,
+    refused: Refusals,
+  ): Promise<void> {
+    const [first] = refused;
+    if (!first) return;
+    onRefused?.(refused);
+    for (const { code } of refused) metrics.refused.inc({ code });
+    const counts = countCodes(refused);
+    notices.refused(topic, counts, first);
+    const account = registeredId(device);
+    // The quota uses the present time. A redelivered message belongs to an earlier hour, and would restart the hour of the quota.
+    const { verdict, codes } = quota.take(account, clock(), counts);
+    if (verdict === 'none') return;
+    const isWhole = verdict === 'whole';
+    await write({
+      receivedAt,
+      // All unregistered devices share one count, so a dead letter with counts only names no device.
+      device: isWhole || account ? device : undefined,
+      topic,
+      codes,
+      content: isWhole ? { contentType, payload, refused, replaces: replaces ? true : undefined } : null,
+    });
+  }
+
   return {
-    /** Settles when the dead letter is committed. `device` is the id or name from the topic. */
-    async put(
-      {
-        topic,
-        contentType,
-        payload,
-        receivedAt,
-        replaces,
-        onRefused,
-      }: Pick<Message, 'topic' | 'contentType' | 'payload' | 'receivedAt' | 'replaces' | 'onRefused'>,
+    put,
+
+    /** The database refuses these samples, which were acknowledged already. `device`: id */
+    async putSamples(
       device: string,
-      refused: Refusals,
+      series: Array<{ known: { id: string }; times: Numbers; values: Numbers }>,
+      error: unknown,
     ): Promise<void> {
-      const [first] = refused;
-      if (!first) return;
-      onRefused?.(refused);
-      for (const { code } of refused) metrics.refused.inc({ code });
-      const counts = countCodes(refused);
-      notices.refused(topic, counts, first);
-      const account = registeredId(device);
-      // The quota uses the present time. A redelivered message belongs to an earlier hour, and would restart the hour of the quota.
-      const { verdict, codes } = quota.take(account, clock(), counts);
-      if (verdict === 'none') return;
-      const isWhole = verdict === 'whole';
-      await write({
-        receivedAt,
-        // All unregistered devices share one count, so a dead letter with counts only names no device.
-        device: isWhole || account ? device : undefined,
-        topic,
-        codes,
-        content: isWhole ? { contentType, payload, refused, replaces: replaces ? true : undefined } : null,
-      });
+      const topic = `${OWN_TOPICS}${device}/measurements`;
+      const samples = series.flatMap(({ known, times, values }) =>
+        Array.from(times, (ts, index) => ({ sensor_id: known.id, ts, value: values[index] })),
+      );
+      for (let from = 0; from < samples.length; from += MAX_SAMPLES) {
+        const payload = Buffer.from(JSON.stringify(samples.slice(from, from + MAX_SAMPLES)));
+        await put({ topic, payload, receivedAt: clock() }, device, [refusalOf('rejected', error)]);
+      }
     },
   };
 }

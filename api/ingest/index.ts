@@ -16,7 +16,6 @@ import { createHandlers, createNoteLastSeen, MeasurementStore } from './handlers
 import { ReplacingMessages } from './handlers/replacing.ts';
 import { guardObserver, type SampleObserver } from './handlers/sample-observer.ts';
 import { Journal } from './journal/index.ts';
-import { createKeepRefused } from './journal/refused-samples.ts';
 import { JournalTakeover } from './journal/takeover.ts';
 import { createLateWriter, LateArrivalNotes, LateDayNotes } from './late-samples.ts';
 import { Outbox } from './outbox.ts';
@@ -94,7 +93,6 @@ export function createIngest(context: Context, deps: Deps) {
     days,
     samples,
     journal,
-    keepRefused,
     revisions,
     measurements,
     measurementHandler,
@@ -116,10 +114,11 @@ export function createIngest(context: Context, deps: Deps) {
   const { replay } = createReplay({ pipeline, clock });
 
   const takeover = new JournalTakeover({
-    store: store.journal,
-    leases: store.journalLeases,
+    own: store.journal,
+    store: store.everywhere.journal,
+    leases: store.packLeases,
     isOwn: (run) => journal.isOwn(run),
-    write: (samples) => measurements.writeOrphaned(samples, keepRefused),
+    write: (samples) => measurements.writeOrphaned(samples),
     process: config.mqtt.clientId,
     beatMs: deps.beatMs ?? PERIODS_MS.beat,
     logger: context.logger,
@@ -145,7 +144,6 @@ export function createIngest(context: Context, deps: Deps) {
     submissions,
     measurements,
     journal,
-    keepRefused,
     /** for a feature that writes samples of closed hours */
     writing: { registry, samples, days, publish, clock: clockGuard },
     /** for features that replace or remove stored samples */
@@ -243,12 +241,10 @@ function createPath(context: Context, deps: Deps, historyMs: number) {
   const receiptTimes = new ReceiptTimes({ maxAheadMs: maxClockSkewMs });
   const admission = new Admission({ clockGuard, answeredAt: () => retry.answeredAt });
   const { days, samples, revisions } = createSampleWriter(store, { clockGuard, metrics });
-  const keepRefused = createKeepRefused({ deadLetters, clock });
   const journal = new Journal({
     store: store.journal,
     isBusy: store.health.isPressed,
-    write: (device, series) =>
-      measurements.writeBehind(device, series).catch((error) => keepRefused(device, series, error)),
+    write: (device, series) => measurements.writeBehind(device, series),
     mode: config.ingest.journal,
     process: config.mqtt.clientId,
     beatMs,
@@ -262,7 +258,17 @@ function createPath(context: Context, deps: Deps, historyMs: number) {
   const statuses = new Statuses({ registry, store: store.write.registry, retry, events, clocks, onState });
   const measurements = new MeasurementStore(
     { clock, metrics, processStats },
-    { registry, statuses, receiptTimes, samples, journal, write: store.write, retry, publish },
+    {
+      registry,
+      statuses,
+      receiptTimes,
+      samples,
+      journal,
+      deadLetters,
+      write: store.write,
+      retry,
+      publish,
+    },
   );
   const noteLastSeen = createNoteLastSeen(registry, store.write.lastSeen);
   const replacing = new ReplacingMessages(context, decoder);
@@ -303,7 +309,6 @@ function createPath(context: Context, deps: Deps, historyMs: number) {
     days,
     samples,
     journal,
-    keepRefused,
     revisions,
     measurements,
     measurementHandler,

@@ -79,9 +79,9 @@ export function createClient(cql: Config['cql'], options: ClientOptions = {}): C
       isIdempotent: true,
       fetchSize: FETCH_SIZE,
       consistency: types.consistencies[consistencyName(cql.consistency) as keyof typeof types.consistencies],
-      // Only lightweight transactions use the serial consistency. LOCAL_SERIAL keeps leases, credentials and
-      // the schema lock in the data center.
-      serialConsistency: types.consistencies.localSerial,
+      // Only lightweight transactions use the serial consistency. All data centers must agree on leases, credentials, versions and
+      // the schema lock. If the keyspace is replicated to one data center, only its nodes take part.
+      serialConsistency: types.consistencies.serial,
     },
     socketOptions: { readTimeout: READ_TIMEOUT_MS, connectTimeout: 5000, tcpNoDelay: true },
     policies: {

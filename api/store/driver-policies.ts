@@ -177,8 +177,11 @@ const FILTERING = /\bALLOW\s+FILTERING\b/i;
 /** Millrace has a few dozen statements. More mean that code generates statements at run time. */
 const MAX_CACHED = 1000;
 
+/** Instead of LOCAL_QUORUM, for requests that ask each data center: see consistency.ts. */
+const EVERYWHERE = new Set(['EACH_QUORUM', 'ALL']);
+
 /**
- * A request must be prepared, paged, without ALLOW FILTERING, and at the consistency level of the settings.
+ * A request must be prepared, paged, without ALLOW FILTERING, and at the consistency level of the settings, or ask each data center.
  * All requests of Millrace follow the rules, but code that a developer adds may break them.
  */
 export function createQueryRules(intended: string, onWrong: OnBrokenRule) {
@@ -196,7 +199,9 @@ export function createQueryRules(intended: string, onWrong: OnBrokenRule) {
   /** A batch is an array, which has no pages and no filter. */
   return (query: string | unknown[], options: ExecutionOptions) => {
     if (!options.isPrepared()) onWrong('unprepared');
-    if (nameOf(options.getConsistency()) !== intended) onWrong('consistency');
+    const level = String(nameOf(options.getConsistency()));
+    const asksEverywhere = intended === 'LOCAL_QUORUM' && EVERYWHERE.has(level);
+    if (level !== intended && !asksEverywhere) onWrong('consistency');
     if (typeof query !== 'string') return;
     if (options.isAutoPage() || !(options.getFetchSize() > 0)) onWrong('unpaged');
     if (isFiltering(query)) onWrong('filtering');

@@ -5,6 +5,7 @@ import { dialectOf } from '../../schema/migrate/cluster.ts';
 import { DIALECTS, type Dialect } from '../../schema/migrate/files.ts';
 import { checkSchema } from '../../schema/migrate/installation.ts';
 import { connect } from './connect.ts';
+import { levelsEverywhere } from './consistency.ts';
 import { createCorrectionStore } from './corrections.ts';
 import { createDeadLetterStore } from './dead-letters.ts';
 import { createFleet } from './devices/index.ts';
@@ -56,6 +57,7 @@ export {
 } from './cql-values.ts';
 export { storedForm } from './dead-letters.ts';
 export { iterateGroups } from './devices/device-pages.ts';
+export { mergeNewest } from './devices/latest-rows.ts';
 export { reasonOf } from './error-reason.ts';
 export { eventId, parseEventId } from './events.ts';
 export { createLeaseStore } from './history/progress.ts';
@@ -167,17 +169,31 @@ export function createStore(deps: {
   const replicasOf = dialect === DIALECTS.scylla ? undefined : findReplicaSets(client);
   const reading = createSession(client, observe);
   const unwritten: Unwritten = { ...NOTHING_UNWRITTEN };
-  const stamps = deps.openStamps?.(reading, clock) ?? plainStamps(clock);
-  const writing = createSession(client, observe, gate, replicasOf, batchLimits, stamps);
+  const levels = levelsEverywhere(client, dialect);
+  const sessionEverywhere = createSession(client, observe, { levels });
+  const stamps = deps.openStamps?.(reading, clock, sessionEverywhere) ?? plainStamps(clock);
+  const writing = createSession(client, observe, { gate, replicasOf, limits: batchLimits, stamps });
   const ingest = wrapSession?.(writing, client) ?? writing;
   const packed = createHistoryReads(reading);
   const retry = new Retry({ logger, onRetry });
   const waiting = () => Math.max(permits.waiting, ingest.waiting);
+  const everywhere = {
+    session: sessionEverywhere,
+    corrections: createCorrectionStore(sessionEverywhere),
+    events: createEventStore(sessionEverywhere),
+    deadLetters: createDeadLetterStore({ reading: sessionEverywhere, ingest }),
+    samples: createSampleReads(sessionEverywhere, unwritten),
+    packed: createHistoryReads(sessionEverywhere),
+    scans: createScans(sessionEverywhere, dialect, unwritten),
+    journal: createJournalStore(sessionEverywhere, { ingest, retry }),
+  };
   return {
     /** setting `LATEST_GROUPS`: the number of partitions over which devices are spread */
     groups: retention.latestGroups,
     /** for the statements of features; their requests do not use the congestion window */
     session: reading,
+    /** for those that conclude that nothing is missing: see consistency.ts */
+    everywhere,
     write: createIngestWrites(ingest, { logger, retry, onLargePartition, unwritten }),
     retry,
     /** All other requests do not use the congestion window. */
@@ -186,14 +202,16 @@ export function createStore(deps: {
     unwritten,
     packed,
     scans: createScans(reading, dialect, unwritten),
-    packProgress: createPackProgress(reading),
+    /** Readers read the progress in their data center. When it arrives there, all that it stands for has arrived. */
+    packProgress: { ...createPackProgress(sessionEverywhere), read: createPackProgress(reading).read },
     /** The packer needs no window, because it rests while ingest waits. */
     packing: {
-      ...createUnpackedReads(reading),
-      ...createHistoryWrites(reading),
-      readStatistics: packed.readRows,
-      lateDayPage: createLateDays(reading).page,
-      corrections: createCorrectionStore(reading),
+      isFar: levels.isFar,
+      ...createUnpackedReads(sessionEverywhere),
+      ...createHistoryWrites(sessionEverywhere),
+      readStatistics: everywhere.packed.readRows,
+      lateDayPage: createLateDays(sessionEverywhere).page,
+      corrections: everywhere.corrections,
     },
     packLeases: createLeaseStore(reading, 'pack_lease'),
     devices: createRegistryStore(reading, unwritten),
@@ -215,7 +233,6 @@ export function createStore(deps: {
       isPressed: () => waiting() > 0,
     },
     journal: createJournalStore(reading, { ingest, retry }),
-    journalLeases: createLeaseStore(reading, 'pack_lease'),
     processes: createProcessStore(reading),
     stamps,
     watchedTime: createWatchedTimeStore(reading),

@@ -83,10 +83,9 @@ function metrics() {
         return `| \`${metric}\`${label} | ${type} | ${single ?? double ?? shared ?? sharedDouble} |\n`;
       });
     });
-  const names = new Set(rows.sort().map((row) => /iot_[a-z]+/.exec(row)?.[0] ?? ''));
-  const tableOf = (/** @type {string} */ name) =>
-    rows.filter((row) => row.startsWith(`| \`${name}_`)).join('');
-  return [...names]
+  const groupOf = (/** @type {string} */ row) => /iot_[a-z]+/.exec(row)?.[0] ?? '';
+  const tableOf = (/** @type {string} */ name) => rows.filter((row) => groupOf(row) === name).join('');
+  return [...new Set(rows.sort().map(groupOf))]
     .map((name) => `## ${name}\n\n| name | type | meaning |\n| --- | --- | --- |\n${tableOf(name)}`)
     .join('\n');
 }

@@ -7,6 +7,15 @@ export interface Ring {
   seeds: string[];
   /** true: the cluster has data, and the node fetches its share at its first start */
   joins?: boolean;
+  /** missing: the cluster has one data center, `datacenter1` */
+  site?: Site;
+}
+
+/** Where a node of several data centers stands. */
+export interface Site {
+  dataCenter: string;
+  /** the address under which nodes of other data centers find this node */
+  broadcastAddress: string;
 }
 
 /** Every client must use TLS, unless `optional` is true. */
@@ -20,7 +29,7 @@ export interface Tls {
 }
 
 /**
- * The node is on loopback, in data center `datacenter1`, rack `rack1`. A double-quoted YAML string has the syntax of JSON, so
+ * The node is on loopback, in rack `rack1`. A double-quoted YAML string has the syntax of JSON, so
  * `JSON.stringify` escapes any path.
  */
 export const cassandraYaml = ({
@@ -51,7 +60,7 @@ cluster_name: Millrace
 num_tokens: 1
 ${ring ? member(ring) : ''}\
 partitioner: org.apache.cassandra.dht.Murmur3Partitioner
-endpoint_snitch: SimpleSnitch
+endpoint_snitch: ${ring?.site ? 'GossipingPropertyFileSnitch' : 'SimpleSnitch'}
 
 data_file_directories: [${JSON.stringify(join(dir, 'data'))}]
 commitlog_directory: ${JSON.stringify(join(dir, 'commitlog'))}
@@ -60,6 +69,7 @@ hints_directory: ${JSON.stringify(join(dir, 'hints'))}
 cdc_raw_directory: ${JSON.stringify(join(dir, 'cdc_raw'))}
 
 listen_address: ${host}
+${ring?.site ? `broadcast_address: ${ring.site.broadcastAddress}\n` : ''}\
 storage_port: ${storagePort}
 rpc_address: ${host}
 start_native_transport: true
@@ -109,6 +119,9 @@ const SYNCED = `\
 commitlog_sync: batch
 concurrent_writes: 128
 `;
+
+/** Of GossipingPropertyFileSnitch. `prefer_local`: nodes of one data center use their listen addresses among each other. */
+export const rackProperties = ({ dataCenter }: Site) => `dc=${dataCenter}\nrack=rack1\nprefer_local=true\n`;
 
 // The first nodes of a new cluster need no bootstrap, because there is no data yet. So they may all start at once.
 const member = ({ initialToken, joins = false }: Ring) => `\

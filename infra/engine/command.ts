@@ -78,6 +78,7 @@ export const cassandraArguments = ({
   jmxPort,
   profile,
   alone,
+  rackFile,
 }: {
   dir: string;
   jars: string;
@@ -86,6 +87,8 @@ export const cassandraArguments = ({
   profile: Profile;
   /** whether the cluster has only this node */
   alone: boolean;
+  /** path of `cassandra-rackdc.properties`, if the cluster has several data centers */
+  rackFile?: string;
 }): string[] => [
   ...PROFILES[profile],
   '-XX:+ExitOnOutOfMemoryError',
@@ -96,6 +99,7 @@ export const cassandraArguments = ({
   '-Djava.net.preferIPv4Stack=true',
   LOGGING,
   `-Dcassandra.config=${pathToFileURL(config)}`,
+  ...(rackFile ? [`-Dcassandra-rackdc.properties=${pathToFileURL(rackFile)}`] : []),
   storageArgument(dir),
   `-Dcassandra.logdir=${join(dir, 'logs')}`,
   `-Dcassandra.jmx.local.port=${jmxPort}`,

@@ -3,9 +3,13 @@ import { type Place, startNode } from './node.ts';
 /** Time limit for the stop of a node, in ms. A drain writes the memory to disk, possibly while other nodes drain, too. */
 const STOP_WITHIN_MS = 60_000;
 
+/** The name that SimpleSnitch gives. */
+export const ONLY_DATA_CENTER = 'datacenter1';
+
 /** Can be stopped or killed, and started again with its data. */
 export interface Member {
   name: string;
+  dataCenter: string;
   contactPoint: string;
   running: boolean;
   /** settles when the node answers CQL */
@@ -34,6 +38,7 @@ export function createMember({
   let engine: Awaited<ReturnType<typeof startNode>> | null = null;
   return {
     name,
+    dataCenter: place.ring?.site?.dataCenter ?? ONLY_DATA_CENTER,
     contactPoint: `${place.host}:${place.port}`,
     get running() {
       return engine !== null;

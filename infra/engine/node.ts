@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { cassandraYaml, type Ring, type Tls } from './cassandra-yaml.ts';
+import { cassandraYaml, type Ring, rackProperties, type Tls } from './cassandra-yaml.ts';
 import { cassandraArguments, type Profile } from './command.ts';
 import { answersCql } from './cql.ts';
 import { checkDisk } from './disk.ts';
@@ -53,12 +53,23 @@ export async function startNode(
     config,
     cassandraYaml({ dir, host, port, storagePort, auth, durable, tls, ring, settings }),
   );
+  const site = ring?.site;
+  const rackFile = join(dir, 'cassandra-rackdc.properties');
+  if (site) await writeFile(rackFile, rackProperties(site));
 
   const log = join(home, 'logs', 'cassandra.log');
   const engine = await runEngine({
     command: {
       java,
-      args: cassandraArguments({ dir, jars, config, jmxPort: ports.jmx, profile, alone: !ring }),
+      args: cassandraArguments({
+        dir,
+        jars,
+        config,
+        jmxPort: ports.jmx,
+        profile,
+        alone: !ring,
+        ...(site && { rackFile }),
+      }),
       cwd: dir,
     },
     dir,

@@ -20,6 +20,8 @@ export interface Dialect {
   keepTombstones: string;
   /** the end of a SELECT whose many rows would displace other rows from the row cache */
   pastCache: string;
+  /** whether reads may be at EACH_QUORUM */
+  readsEachQuorum: boolean;
 }
 
 export const DIALECTS: Record<'scylla' | 'cassandra', Dialect> = {
@@ -27,12 +29,14 @@ export const DIALECTS: Record<'scylla' | 'cassandra', Dialect> = {
     dropTombstones: "tombstone_gc = {'mode': 'immediate'}",
     keepTombstones: "tombstone_gc = {'mode': 'timeout'} AND gc_grace_seconds = 864000",
     pastCache: ' BYPASS CACHE',
+    readsEachQuorum: false,
   },
   cassandra: {
     // gc_grace_seconds also limits how long nodes keep hints. With 0 there would be no hints, so it is one day.
     dropTombstones: 'gc_grace_seconds = 86400',
     keepTombstones: 'gc_grace_seconds = 864000',
     pastCache: '',
+    readsEachQuorum: true,
   },
 };
 

@@ -41,13 +41,6 @@ const hide = (page: Page, isHidden: boolean) =>
 const withoutWorkers = () =>
   dashboard.page.context().addInitScript(() => void Reflect.deleteProperty(globalThis, 'SharedWorker'));
 
-test('Dashboard: twenty tabs of one browser: all share one event stream, and each shows its values live', async () => {
-  const pages = await openTabs(20, (index) => dashboard.system.httpUrl + VIEWS[index % VIEWS.length]);
-  await untilStreams(dashboard.system, 1);
-  await measure(321);
-  for (const [index, page] of pages.entries()) if (index % VIEWS.length < 3) await untilShown(page, 321);
-});
-
 test.each([
   ['a shared worker', () => {}],
   ['a leading tab', withoutWorkers],

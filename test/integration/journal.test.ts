@@ -61,26 +61,3 @@ test('Journal: a process is killed after its acknowledgements: another process w
   expect(latest.items).toMatchObject([{ value: MESSAGES - 1 }]);
   expect((await system.execute('SELECT number FROM journal')).rows).toEqual([]);
 });
-
-test('Journal: a process that stops writes its rows first, and leaves no journal', async () => {
-  const api = await startApi({
-    ...system.databaseSettings,
-    MQTT_PORT: '0',
-    HTTP_PORT: '0',
-    INGEST_JOURNAL: 'always',
-    MQTT_CLIENT_ID: 'stopped',
-  });
-  afterwards(() => api.kill());
-  const client = await mqtt.connectAsync(api.mqttUrl);
-  afterwards(() => client.endAsync(true));
-  const base = Date.now() - 1000;
-  for (let step = 0; step < 50; step++) {
-    const body = JSON.stringify([{ sensor_id: 's', ts: base + step, value: step }]);
-    await client.publishAsync('iot/v1/stopped/measurements', body, { qos: 1 });
-  }
-  api.signal('SIGTERM');
-  expect((await api.ended).code).toBe(0);
-  expect(await runs()).toBe(0);
-  const { items }: Json = await system.get(`/devices/stopped/sensors/s/measurements?from=${base}&limit=100`);
-  expect(items).toHaveLength(50);
-});

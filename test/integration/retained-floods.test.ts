@@ -72,16 +72,3 @@ test('Retained messages: client sends 2,000 SUBSCRIBE packets at once: each gets
   // Each slice of 128 packets may begin two searches.
   expect(delivered).toBeLessThanOrEqual(2 * (FLOOD / 128 + 2) * statuses);
 });
-
-test('Retained messages: broker sends retained and live messages alternately: a subscriber to both receives every message', async () => {
-  const client = await connect();
-  const subscriptions = ['homeassistant/#', 'iot/live/+/sensors/+'].map((topic) => ({ topic, qos: 0 }));
-  client.send({ cmd: 'subscribe', messageId: 9, subscriptions });
-  await client.take('suback');
-  for (const sensor of ['a', 'b', 'c']) {
-    broker.send(`homeassistant/sensor/d/${sensor}/config`, Buffer.from('{}'), true);
-    broker.send(`iot/live/d/sensors/${sensor}`, Buffer.from('1'));
-  }
-  await client.settle();
-  expect(countOf(client, 'publish')).toBe(6);
-});

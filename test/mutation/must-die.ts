@@ -83,7 +83,7 @@ const MISTAKES: Record<string, Record<string, Record<string, string>>> = {
     'history/packing/index': {
       'time === b.times[at] && Object.is(a.values[at], b.values[at])': 'time === b.times[at]',
     },
-    'history/simulation': {
+    'history/pack-sensor-hour': {
       'await steps.run(() => store.writeSamples(key, [{ hour: key.hour, samples }]));\n    }\n  }':
         'void steps.run(() => store.writeSamples(key, [{ hour: key.hour, samples }]));\n    }\n  }',
     },

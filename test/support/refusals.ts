@@ -1,4 +1,3 @@
-import type { TestSystem } from './system/index.ts';
 import type { Dashboard } from './web/dashboard.ts';
 
 /** A payload that runs code if it is not shown as text, and hides characters if they are not escaped. */
@@ -32,22 +31,5 @@ export async function publishRefusals({ announce, client, publish }: Dashboard) 
     ['long', `[{"value": 1}]${' '.repeat(70_000)}`],
   ] as const) {
     await client.publishAsync(`iot/v1/${device}/measurements`, payload, { qos: 1 });
-  }
-}
-
-/** Writes dead letters of the last two weeks: some in most hours, and many in the nights. */
-export async function writePastDeadLetters(system: TestSystem) {
-  const store = await system.openStore();
-  for (let hours = 2; hours < 14 * 24; hours += hours < 26 ? 1 : 3) {
-    if (hours % 5 === 0) continue;
-    const codes = { too_old: 3 + (hours % 7), ...(hours % 4 === 0 && { not_numeric: hours % 11 }) };
-    const bad = hours % 24 < 4 ? { unknown_device: 12 + (hours % 9), malformed: 2 } : {};
-    await store.deadLetters.write({
-      receivedAt: Date.now() - hours * HOUR_MS,
-      device: `press-${hours % 9}`,
-      topic: `iot/v1/press-${hours % 9}/measurements`,
-      codes: Object.fromEntries(Object.entries({ ...codes, ...bad }).filter(([, count]) => count > 0)),
-      content: null,
-    });
   }
 }

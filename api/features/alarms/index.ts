@@ -51,7 +51,7 @@ export const alarmsFeature = defineFeature({
   },
   channels: CHANNELS,
   messages: { Alarm, AlarmMessage },
-  announced: { [KIND]: ({ session }) => createFindChange(new AlarmStore(session)) },
+  announced: { [KIND]: ({ everywhere }) => createFindChange(new AlarmStore(everywhere.session)) },
   routes: [...ruleRoutes, ...routes],
   create(core) {
     const {
@@ -63,7 +63,7 @@ export const alarmsFeature = defineFeature({
       context: { periodsOf },
     } = core;
     const periods = periodsOf(PERIODS_MS);
-    const tables = createAlarmTables(store.session);
+    const tables = createAlarmTables(store.session, store.everywhere.session);
     const channel = live.channel(CHANNEL, readAlarm);
     channel.subscribe((message) => stream.sendEvent('alarm', message));
     const alarms = createAlarms(core.context, {

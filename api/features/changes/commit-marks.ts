@@ -37,24 +37,31 @@ export interface CommitMark {
   ended: boolean;
 }
 
-export function createCommitMarkStore(session: Session) {
+/** @param everywhere asks each data center */
+export function createCommitMarkStore(session: Session, everywhere: Session = session) {
+  async function read(from: Session): Promise<CommitMark[]> {
+    const rows = await from.all(SELECT, [PART]);
+    return rows.map((row) => ({
+      process: row['process'],
+      mark: row['mark'].getTime(),
+      beat: Number(row['beat']),
+      ended: row['ended'],
+    }));
+  }
+
   return {
     write: ({ process, mark, beat, ended }: CommitMark) =>
       session.write(WRITE, [PART, process, int64(mark), int64(beat), ended]),
 
-    async all(): Promise<CommitMark[]> {
-      const rows = await session.all(SELECT, [PART]);
-      return rows.map((row) => ({
-        process: row['process'],
-        mark: row['mark'].getTime(),
-        beat: Number(row['beat']),
-        ended: row['ended'],
-      }));
-    },
+    /** Of the processes in all data centers. */
+    all: () => read(everywhere),
+
+    /** While another data center cannot be reached, no reader passes its marks, and this process must be able to commit. */
+    allOrLocal: () => read(everywhere).catch(() => read(session)),
   };
 }
 
-type CommitMarkStore = ReturnType<typeof createCommitMarkStore>;
+type CommitMarkStore = Pick<ReturnType<typeof createCommitMarkStore>, 'write' | 'allOrLocal'>;
 
 /**
  * Stamps the commits of this process, and reports once a second up to which write timestamp they are finished: its mark. Readers of changes
@@ -173,7 +180,7 @@ export class CommitMarks implements CommitStamps {
     const begun = this.#now();
     // The row keeps the mark before, which readers may have passed. Otherwise a process that joins at the same time would not see it.
     await this.#write(0 - this.#floor);
-    const marks = (await this.#store.all()).map(({ mark }) => Math.abs(mark));
+    const marks = (await this.#store.allOrLocal()).map(({ mark }) => Math.abs(mark));
     this.#floor = Math.max(this.#floor, ...marks);
     this.#markedAt = begun;
     // The first mark follows at once, because readers wait for it.

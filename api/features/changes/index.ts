@@ -11,6 +11,7 @@ const BUSY = 'This process serves as many readers of changes as it can; try agai
 export const changesFeature = defineFeature({
   name: 'changes',
   routes,
-  openStamps: (session, clock) => new CommitMarks({ store: createCommitMarkStore(session), clock }),
+  openStamps: (session, clock, everywhere) =>
+    new CommitMarks({ store: createCommitMarkStore(session, everywhere), clock }),
   create: () => ({ deps: { changeReaders: createConcurrencyLimit(MAX_READERS, BUSY) } }),
 });

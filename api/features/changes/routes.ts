@@ -42,11 +42,12 @@ export function getChanges({
   http: { cursors },
   changeReaders,
 }: Deps): RequestHandler {
-  const { all: readAll } = createCommitMarkStore(store.session);
+  const { everywhere } = store;
+  const { all: readAll } = createCommitMarkStore(everywhere.session);
   const horizon = new CommitHorizon({ stamps: store.stamps, readAll });
   const changes = new Changes({
-    store,
-    blocks: createBlockStore(store.session),
+    store: { devices: store.devices, corrections: everywhere.corrections },
+    blocks: createBlockStore(everywhere.session),
     groups: store.groups,
     horizon,
     clock,

@@ -28,7 +28,7 @@ export const correctionsFeature = defineFeature({
   },
   channels: CHANNELS,
   messages: { Correction: SCHEMAS.Correction },
-  announced: { [KIND]: createFind },
+  announced: { [KIND]: ({ everywhere }) => createFind(everywhere) },
   routes,
   create: (core) => ({
     ...createEvents(core),

@@ -87,7 +87,7 @@ export function createCredentialStore({ session, groups }: Pick<Store, 'session'
     },
 
     /**
-     * A lightweight transaction within the data center, unless the credential has changed since it was read.
+     * A lightweight transaction, unless the credential has changed since it was read.
      * @param credential with a `changedAt` that is greater than that of `before`
      * @param before null: there was no credential
      * @returns false: another caller, or a repetition of this request by the driver, has already changed the credential

@@ -75,6 +75,7 @@ export class StreamOut {
     const createSender = senderFactory(context, counters);
     this.#completing = createSender('completion', false);
     const streaming = createStreamStore(store.session);
+    const { everywhere } = store;
     this.#notes = new SentNotes({ store: streaming, retry: this.#retry, clock });
     this.#hot = new HotPath({
       queueBytes: stream.queueBytes,
@@ -96,8 +97,8 @@ export class StreamOut {
     const steps = new Steps({ retry: completionRetry, isPressed, overdueMs: watermarkLagMs });
     const owner = `${config.mqtt.clientId}:${randomUUID()}`;
     this.#completion = createCompletion({
-      store,
-      streaming,
+      store: { ...store, events: everywhere.events, deadLetters: everywhere.deadLetters },
+      streaming: createStreamStore(everywhere.session),
       announced,
       groups: config.retention.latestGroups,
       clock: clockGuard,

@@ -123,14 +123,15 @@ function createDayReader({
   groups: number;
   signal: AbortSignal;
 }) {
+  const { session, samples, packed, scans } = store.everywhere;
   const reading = createReading({
-    samples: inSteps(store.samples, steps),
-    packed: inSteps(store.packed, steps),
-    scans: { samples: inSteps(store.scans.samples, steps), packed: inSteps(store.scans.packed, steps) },
+    samples: inSteps(samples, steps),
+    packed: inSteps(packed, steps),
+    scans: { samples: inSteps(scans.samples, steps), packed: inSteps(scans.packed, steps) },
     packProgress: inSteps(store.packProgress, steps),
   });
 
-  const blocks = createBlockStore(store.session);
+  const blocks = createBlockStore(session);
 
   async function* sensorsOf(group: number) {
     const devices = iteratePages((after) => steps.run(() => blocks.devicePage(group, null, after)));

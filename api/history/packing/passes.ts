@@ -9,9 +9,14 @@ import { readDeviceHour } from './pack-device-hour.ts';
 import type { PackingObserver, SensorPacker } from './pack-sensor-hour.ts';
 import { type OnPacked, PackedReport } from './packed-report.ts';
 
-/** Enough to hide the round trips. */
+/** Enough to hide the round trips in a data center. */
 const DEVICES_AT_ONCE = 4;
 const SENSORS_AT_ONCE = 2;
+
+/** To another data center they take some 80 ms. */
+const TIMES_IF_FAR = 8;
+
+const atOnce = (count: number, { isFar }: PassDeps['store']) => (isFar() ? TIMES_IF_FAR * count : count);
 
 /** In ms. Rows of `message` may have expired, and samples exist only in rows of history that an interrupted packing has left. */
 const MAY_HAVE_EXPIRED_MS = (MIN_BATCH_DAYS - 1) * DAY_MS;
@@ -46,7 +51,7 @@ export function createFirstPass({ store, clock, steps, sensors, observer, listen
     packHour: (group: number, hour: number): Promise<void> =>
       reported(listeners, group, (report) =>
         forEachConcurrently(
-          DEVICES_AT_ONCE,
+          atOnce(DEVICES_AT_ONCE, store),
           iteratePages((after) => steps.run(() => store.devicePage(group, after))),
           (device) => packDevice(group, device, hour, report),
         ),
@@ -165,7 +170,7 @@ export function createSecondPass({ store, clock, steps, sensors, observer, liste
     settleDay: (group: number, day: number): Promise<void> =>
       reported(listeners, group, (report) =>
         forEachConcurrently(
-          CHECKED_AT_ONCE,
+          atOnce(CHECKED_AT_ONCE, store),
           iteratePages((after) => steps.run(() => store.devicePage(group, after))),
           (device) => settleDevice(group, device, day, { report }),
         ),
@@ -175,7 +180,7 @@ export function createSecondPass({ store, clock, steps, sensors, observer, liste
     settleNoticed: (group: number, noticed: number): Promise<void> =>
       reported(listeners, group, (report) =>
         forEachConcurrently(
-          CHECKED_AT_ONCE,
+          atOnce(CHECKED_AT_ONCE, store),
           iteratePages((after) => steps.run(() => store.lateDayPage(group, noticed, after))),
           ({ device, day, corrected }) =>
             settleDevice(group, device, day, {

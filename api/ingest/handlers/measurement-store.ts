@@ -1,18 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ErrorCode, MillraceError } from '../../../common/errors.ts';
 import { type Identity, uuidText } from '../../../schema/ids.ts';
-import { isAscending, type Numbers, sortKeepLast, sortMerge } from '../../../schema/packed/series.ts';
-import { bucketOf, HOUR_MS, isLate, SENSORS_PER_PART } from '../../../schema/rules.ts';
+import { isAscending, sortKeepLast, sortMerge } from '../../../schema/packed/series.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import type { MeasurementCounts, ProcessStats } from '../../observability/process-stats.ts';
-import { noteCommitted, type Store } from '../../store/index.ts';
+import { isRefusal, noteCommitted, type Store } from '../../store/index.ts';
 import type { Hour } from '../../store/measurements/hours.ts';
 import type { Retry } from '../../store/sending/retry.ts';
 import type { Corrections } from '../corrections.ts';
-import { joinSamples, type MessageBatch, type SensorSamples } from '../decode/message-batch.ts';
+import type { DeadLetterBox } from '../dead-letter-box.ts';
+import type { MessageBatch, SensorSamples } from '../decode/message-batch.ts';
 import type { Publish } from '../index.ts';
 import type { Journal } from '../journal/index.ts';
-import type { KeepRefused } from '../journal/refused-samples.ts';
 import type { OrphanedSamples } from '../journal/takeover.ts';
 import type { Arrival } from '../pipeline.ts';
 import type { Receipt, ReceiptTimes } from '../receipt-times.ts';
@@ -22,6 +21,15 @@ import type { Statuses } from '../registry/status.ts';
 import type { SampleWriter, Series } from '../sample-writer.ts';
 import type { Kept } from './index.ts';
 import type { SampleObserver } from './sample-observer.ts';
+import {
+  addSamples,
+  countMerged,
+  isHidden,
+  isOneTimelyRow,
+  newestOf,
+  newestOfAll,
+  seriesOf,
+} from './series.ts';
 
 /**
  * Longest wait of a message for the clock to reach its instants. All later messages of its connection wait too, because
@@ -69,6 +77,7 @@ export class MeasurementStore {
       receiptTimes: ReceiptTimes;
       samples: SampleWriter;
       journal: Journal;
+      deadLetters: Pick<DeadLetterBox, 'putSamples'>;
       write: Store['write'];
       retry: Retry;
       publish: Publish;
@@ -137,7 +146,7 @@ export class MeasurementStore {
     countMerged(batch, series);
     const began = Date.now();
     const noted = this.#observer?.note(device, series, seenAt);
-    const written = this.#isOneTimelyRow(device, series)
+    const written = isOneTimelyRow(device, series, this.#clock())
       ? this.#writeOneRow(device, series, seenAt)
       : this.#writeInOrder(device, series, seenAt, began);
     const committed = noted === undefined ? written : Promise.all([written, noted]).then(([first]) => first);
@@ -316,22 +325,6 @@ export class MeasurementStore {
   }
 
   /**
-   * The samples are one row of `message`, and readers find them there. This row and its row of `latest` are usually one
-   * request, and the row of `latest` is never sent long before.
-   */
-  #isOneTimelyRow(device: Device, series: Series[]): boolean {
-    if (device.sensors.size > SENSORS_PER_PART) return false;
-    let oldest = Number.POSITIVE_INFINITY;
-    let newest = Number.NEGATIVE_INFINITY;
-    for (const { times } of series) {
-      oldest = Math.min(oldest, times[0] as number);
-      newest = Math.max(newest, times[times.length - 1] as number);
-    }
-    const bucket = bucketOf(oldest);
-    return newest - bucket < HOUR_MS && !isLate(bucket, this.#clock());
-  }
-
-  /**
    * Commits the samples, also to history, and only then the newest values. Otherwise `latest` could show a sample that no
    * reader finds, if the process ends between two requests. No hours are left: late samples are in history.
    */
@@ -353,17 +346,21 @@ export class MeasurementStore {
     await samples.finish(device, hours, began);
   }
 
-  /** The rows of samples that are acknowledged already. @throws `rejected`, `unavailable` while the process ends */
+  /** The rows of samples that are acknowledged already. @throws `unavailable` while the process ends */
   async writeBehind(device: Device, series: Series[]): Promise<void> {
-    await this.#writeRows(device, series, null, Date.now());
-    // The process knows these values already.
-    await this.#deps.write.latestAgain(device, series.map(newestOf));
-    const hidden = device.isCorrected ? series.filter(isHidden) : [];
-    if (hidden.length > 0) await this.#corrections?.showLate(device, hidden);
+    try {
+      await this.#writeRows(device, series, null, Date.now());
+      // The process knows these values already.
+      await this.#deps.write.latestAgain(device, series.map(newestOf));
+      const hidden = device.isCorrected ? series.filter(isHidden) : [];
+      if (hidden.length > 0) await this.#corrections?.showLate(device, hidden);
+    } catch (error) {
+      await this.#keepRefused(device, series, error);
+    }
   }
 
   /** The rows of samples that another process acknowledged. Samples of a device or sensor that was retired meanwhile are dropped. */
-  async writeOrphaned({ bytes, sensors }: OrphanedSamples, keepRefused: KeepRefused): Promise<void> {
+  async writeOrphaned({ bytes, sensors }: OrphanedSamples): Promise<void> {
     const { registry } = this.#deps;
     const identity = { id: uuidText(bytes), bytes };
     const cached = await registry.find(identity);
@@ -381,13 +378,20 @@ export class MeasurementStore {
     if (series.length === 0) return;
     const noted = this.#observer?.note(device, series, null);
     const written = this.#writeInOrder(device, series, null, Date.now()).catch((error) =>
-      keepRefused(device, series, error).then(() => null),
+      this.#keepRefused(device, series, error),
     );
     const [result] = await Promise.all([written, noted]);
     if (!result) return;
     const [changed] = result;
     this.#observer?.observe(device, series);
     this.#deps.publish(device, changed, series);
+  }
+
+  /** Acknowledged samples that the database refuses become dead letters. @throws `error` if it is no refusal */
+  async #keepRefused(device: Device, series: Series[], error: unknown): Promise<null> {
+    if (!isRefusal(error)) throw error;
+    await this.#deps.deadLetters.putSamples(device.id, series, error);
+    return null;
   }
 
   #count({ counts }: MessageBatch, series: Series[], seenAt: number | null) {
@@ -441,44 +445,3 @@ const NO_HOURS: Hour[] = [];
 /** A copy that the broker retained and a replay do not show that the device is active (null). */
 const seenAtOf = ({ as, receivedAt }: Arrival): number | null =>
   as === 'retained' || as === 'replayed' ? null : receivedAt;
-
-const seriesOf = (known: Sensor, times: Numbers, values: Numbers): Series => ({
-  known,
-  sensor: known.bytes,
-  times,
-  values,
-  from: 0,
-  to: times.length,
-});
-
-/** `latest` ignores its newest sample, although it may be the newest of the sensor. */
-const isHidden = ({ known, times }: Series): boolean => {
-  const ts = times[times.length - 1] as number;
-  return known.correctedUntil !== undefined && ts <= known.correctedUntil && ts > (known.ts ?? -Infinity);
-};
-
-const newestOf = ({ known, times, values }: Series) => ({
-  sensor: known,
-  ts: times[times.length - 1] as number,
-  value: values[values.length - 1] as number,
-});
-
-/** A message may name a sensor by its id and by its name. */
-function addSamples(found: Map<Sensor, SensorSamples>, sensor: Sensor, samples: SensorSamples) {
-  const others = found.get(sensor);
-  found.set(sensor, others ? joinSamples(others, samples) : samples);
-}
-
-function newestOfAll(series: Series[]): number {
-  let newest = Number.NEGATIVE_INFINITY;
-  for (const { times } of series) newest = Math.max(newest, times[times.length - 1] as number);
-  return newest;
-}
-
-/** Equal instants of a sensor are stored as one sample. */
-function countMerged({ counts }: MessageBatch, series: Series[]) {
-  let stored = 0;
-  for (const { times } of series) stored += times.length;
-  counts.merged = counts.samples - stored;
-  counts.samples = stored;
-}

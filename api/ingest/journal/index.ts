@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { MillraceError } from '../../../common/errors.ts';
 import { type DeviceBytes, uuidText } from '../../../schema/ids.ts';
 import type { Newest } from '../../store/devices/latest-rows.ts';
-import { blocksOfHour, entryBytes, isRefusal } from '../../store/index.ts';
+import { blocksOfHour, entryBytes, isRefusal, mergeNewest } from '../../store/index.ts';
 import type { JournalStore } from '../../store/journal/index.ts';
 import type { Device } from '../registry/cache.ts';
 import type { Series } from '../sample-writer.ts';
@@ -20,9 +20,9 @@ const MAX_SAMPLES = 64;
 const BUSY_MS = 1000;
 
 /** In ms. An older sample may be seen by its own process only. Then no further sample enters the journal, and messages wait for their rows. */
-export const MAX_AGE_MS = 30_000;
+const MAX_AGE_MS = 30_000;
 
-/** About 100 bytes each, so 200 MB. */
+/** A sample takes 16 bytes, and each device that waits about 450. */
 const MAX_WAITING_SAMPLES = 2_000_000;
 
 /** In ms, while the database is busy. Until then more samples of the device may come, which share its row. */
@@ -54,7 +54,6 @@ export class Journal {
   #logger;
   #waiting = new WaitingSamples();
   #run: JournalRun | null = null;
-  #segment = 0;
   #busyUntil = Number.NEGATIVE_INFINITY;
   #isBeating = false;
   #beatAt = 0;
@@ -155,12 +154,7 @@ export class Journal {
   newestOf(device: DeviceBytes): Map<string, Newest> | null {
     const [first, second] = this.#waiting.find(uuidText(device));
     if (!first) return null;
-    const newest = first.newest();
-    for (const [sensor, value] of second?.newest() ?? []) {
-      const other = newest.get(sensor);
-      if (!other || other.ts <= value.ts) newest.set(sensor, value);
-    }
-    return newest;
+    return mergeNewest(first.newest(), second?.newest());
   }
 
   /** Before a message does not enter the journal: observers of blocks get earlier samples first, and they share its row. */
@@ -200,11 +194,10 @@ export class Journal {
     const isDue = now - this.#startedAt >= this.#beatMs && !this.#isBeating;
     if (!this.#run || (isDue && !this.#run.isFresh(now))) {
       this.#startedAt = now;
-      this.#segment = this.#run ? this.#run.segment + 2 : 1;
       this.#run = new JournalRun({
         store: this.#store,
         process: this.#process,
-        first: this.#segment,
+        first: this.#run ? this.#run.segment + 2 : 1,
         beatMs: this.#beatMs,
       });
       void this.#beat();

@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { forEachConcurrently } from '../../../common/concurrency.ts';
-import { type DeviceBytes, type SensorBytes, uuidText } from '../../../schema/ids.ts';
+import { type DeviceBytes, uuidText } from '../../../schema/ids.ts';
 import type { LeaseStore } from '../../store/history/progress.ts';
-import { isRefusal } from '../../store/index.ts';
 import type { JournalEntry, JournalStore, RunRow } from '../../store/journal/index.ts';
 import { STALE_BEATS } from './run.ts';
 
@@ -20,7 +19,7 @@ const MAX_SAMPLES = 200_000;
 
 export type OrphanedSamples = {
   bytes: DeviceBytes;
-  sensors: Map<string, { bytes: SensorBytes; times: number[]; values: number[] }>;
+  sensors: Map<string, { times: number[]; values: number[] }>;
 };
 
 /** By run, as latin1. `at`: when the beat was first seen, in ms of `performance.now()` */
@@ -35,6 +34,9 @@ export class JournalTakeover {
   #ending = new AbortController();
 
   constructor(deps: {
+    /** reads this process's own journals, also while another data center cannot be reached */
+    own: Pick<JournalStore, 'runs' | 'segment'>;
+    /** finds what other data centers have */
     store: JournalStore;
     leases: LeaseStore;
     /** runs of this process that are alive */
@@ -52,12 +54,12 @@ export class JournalTakeover {
    * later, because only a beat that stays the same shows that its process is dead.
    */
   async writeOwn() {
-    const { store, process, logger } = this.#deps;
+    const { own, process, logger } = this.#deps;
     try {
-      for (const { run, process: writer, oldest, newest } of await store.runs()) {
+      for (const { run, process: writer, oldest, newest } of await own.runs()) {
         if (writer !== process) continue;
         for (let segment = oldest; segment <= newest; segment++)
-          await this.#writeRows(store.segment(run, segment));
+          await this.#writeRows(own.segment(run, segment));
       }
     } catch (error) {
       logger.error({ err: error }, 'the journal of an earlier start of this process could not be read');
@@ -145,15 +147,8 @@ export class JournalTakeover {
   async #writeDevices(devices: Map<string, OrphanedSamples>) {
     await forEachConcurrently(DEVICES_AT_ONCE, devices.values(), async (left) => {
       this.#ending.signal.throwIfAborted();
-      await this.#deps.write(left).catch((error) => this.#reportRefused(left, error));
+      await this.#deps.write(left);
     });
-  }
-
-  /** A repetition would be refused as well, and samples of other devices would wait for it. */
-  #reportRefused({ bytes }: OrphanedSamples, error: unknown) {
-    if (!isRefusal(error)) throw error;
-    const device = uuidText(bytes);
-    this.#deps.logger.error({ device, err: error }, 'rows of acknowledged samples could not be written');
   }
 }
 
@@ -164,7 +159,7 @@ function addEntry(devices: Map<string, OrphanedSamples>, { device, series }: Jou
   let samples = 0;
   for (const { sensor, times, values } of series) {
     const key = uuidText(sensor);
-    const known = left.sensors.get(key) ?? { bytes: sensor, times: [], values: [] };
+    const known = left.sensors.get(key) ?? { times: [], values: [] };
     left.sensors.set(key, known);
     known.times.push(...times);
     known.values.push(...values);

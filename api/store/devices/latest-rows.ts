@@ -1,6 +1,7 @@
 import type { types as DriverTypes } from 'cassandra-driver';
 import cassandra from 'cassandra-driver';
 import { type DeviceBytes, uuidBytes, uuidText } from '../../../schema/ids.ts';
+import { greaterValue } from '../../../schema/packed/series.ts';
 import { MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.ts';
 import { NOTHING_UNWRITTEN, type Unwritten } from '../measurements/reads.ts';
 import { type DeviceKey, type SensorRow, sensorRow } from '../registry/rows.ts';
@@ -126,7 +127,7 @@ export function createNewestReads(
     async ofDevice({ group, bytes }: DeviceKey): Promise<Map<string, Newest>> {
       const waiting = unwritten.newestOf(bytes);
       const row = await session.one(OF_DEVICE, [group, bytes]);
-      return newer(newestOf(row?.['newest']), waiting);
+      return mergeNewest(newestOf(row?.['newest']), waiting);
     },
 
     async ofDevices(group: number, devices: DeviceBytes[]): Promise<Map<string, Map<string, Newest>>> {
@@ -139,7 +140,7 @@ export function createNewestReads(
         some.forEach((device, place) => {
           const values = waiting[place];
           const id = uuidText(device);
-          if (values) found.set(id, newer(found.get(id) ?? new Map(), values));
+          if (values) found.set(id, mergeNewest(found.get(id) ?? new Map(), values));
         });
       }
       return found;
@@ -147,12 +148,19 @@ export function createNewestReads(
   };
 }
 
-function newer(stored: Map<string, Newest>, waiting: Map<string, Newest> | null | undefined) {
-  for (const [sensor, value] of waiting ?? []) {
-    const known = stored.get(sensor);
-    if (!known || known.ts < value.ts) stored.set(sensor, value);
+/** Adds values to a map of sensors. Of two values with the same time the greater one counts, as in the table. */
+export function mergeNewest(into: Map<string, Newest>, values: Map<string, Newest> | null | undefined) {
+  for (const [sensor, value] of values ?? []) {
+    const known = into.get(sensor);
+    into.set(sensor, known ? newer(known, value) : value);
   }
-  return stored;
+  return into;
+}
+
+/** @returns `waiting` if both are the same */
+export function newer<N extends Newest>(waiting: N, arriving: N): N {
+  if (arriving.ts !== waiting.ts) return arriving.ts > waiting.ts ? arriving : waiting;
+  return Object.is(greaterValue(waiting.value, arriving.value), waiting.value) ? waiting : arriving;
 }
 
 export const newestOf = (map: Record<string, DriverTypes.Tuple> | null | undefined): Map<string, Newest> =>

@@ -80,8 +80,8 @@ export function createPackProgress(session: Session) {
 export const LEASE_SECONDS = 60;
 
 /**
- * The owner of a lease is the only process that does the work of a group. A lease is taken by a lightweight transaction within the data
- * center. `seconds`: after them the lease of a dead process expires
+ * The owner of a lease is the only process that does the work of a group. A lease is taken by a lightweight transaction, on which
+ * all data centers agree. `seconds`: after them the lease of a dead process expires
  */
 export function createLeaseStore(session: Session, table: string, seconds: number = LEASE_SECONDS) {
   const take = {

@@ -14,7 +14,7 @@ import {
   stampOf,
   writeTimestamp,
 } from '../cql-values.ts';
-import type { Newest } from '../devices/latest-rows.ts';
+import { type Newest, newer } from '../devices/latest-rows.ts';
 import { committed, isRefusal, Partition, PendingRow, PendingRows } from '../sending/pending-rows.ts';
 import { halvesOf } from '../sending/request-bounds.ts';
 import type { Retry } from '../sending/retry.ts';
@@ -293,11 +293,6 @@ const isNews = ({ sensor, ts, value }: SensorNewest) =>
     (ts === sensor.ts &&
       sensor.value !== null &&
       !Object.is(greaterValue(sensor.value, value), sensor.value)));
-
-function newer(waiting: SensorNewest, arriving: SensorNewest) {
-  if (arriving.ts !== waiting.ts) return arriving.ts > waiting.ts ? arriving : waiting;
-  return Object.is(greaterValue(waiting.value, arriving.value), arriving.value) ? arriving : waiting;
-}
 
 /**
  * In ms. Values that were measured in this time before a retirement, but sent after it, get distinct write timestamps: see `latestStamp`.

@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import type { Client } from 'cassandra-driver';
 import { MillraceError } from '../../../common/errors.ts';
 import { writeBytes } from '../../../schema/packed/pack.ts';
+import type { Levels } from '../consistency.ts';
 import type { Stamp } from '../cql-values.ts';
 import type { Query } from './session.ts';
 import { type CommitStamps, plainStamps } from './stamps.ts';
@@ -85,11 +86,15 @@ const SERIAL_CONSISTENCY = 0x10;
 const TIMESTAMP = 0x20;
 
 /** Uses the driver's public functions if its internal modules differ from the expected shape. */
-export function createPreparedWrites(client: Client, stamps: CommitStamps = plainStamps()): SendWrites {
+export function createPreparedWrites(
+  client: Client,
+  stamps: CommitStamps = plainStamps(),
+  levelOf?: Levels['write'],
+): SendWrites {
   // Readers of changes find blocks by their write timestamp, so the timestamps must follow the clock, even when it is set
   // back. All other writes use the driver's timestamps, which never go back. There, an overwrite or a deletion has to
   // win against values that were written while the clock was ahead.
-  const send = createStampedWrites(client);
+  const send = createStampedWrites(client, levelOf);
   return async (queries, routingKey) => {
     const joining = stamps.ready();
     if (joining !== undefined) await joining;
@@ -108,10 +113,11 @@ export function createPreparedWrites(client: Client, stamps: CommitStamps = plai
 
 function createStampedWrites(
   client: Client,
+  levelOf: Levels['write'] | undefined,
 ): (queries: Query[], routingKey: Buffer | undefined, timestamp: Stamp) => Promise<unknown> {
   const sendPublicly: ReturnType<typeof createStampedWrites> = (queries, routingKey, timestamp) => {
     const [only] = queries;
-    const options = { routingKey, timestamp };
+    const options = { routingKey, timestamp, consistency: levelOf?.() };
     if (queries.length === 1 && only) return client.execute(only.query, only.params, options);
     return client.batch(queries, { logged: false, ...options });
   };
@@ -133,7 +139,10 @@ function createStampedWrites(
         return sendPublicly(queries, routingKey, timestamp);
       items.push({ query, params, queryId: info.queryId, meta: info.meta });
     }
-    const options = driver.DefaultExecutionOptions.create({ logged: false, routingKey, timestamp }, client);
+    const options = driver.DefaultExecutionOptions.create(
+      { logged: false, routingKey, timestamp, consistency: levelOf?.() },
+      client,
+    );
     const [only] = items;
     const request =
       items.length === 1 && only

@@ -2,6 +2,7 @@ import { performance } from 'node:perf_hooks';
 import type { Client, types } from 'cassandra-driver';
 import cassandra from 'cassandra-driver';
 import { MillraceError } from '../../../common/errors.ts';
+import type { Levels } from '../consistency.ts';
 import { reasonOf } from '../error-reason.ts';
 import { createPreparedWrites } from './frames.ts';
 import type { PendingRow } from './pending-rows.ts';
@@ -31,25 +32,36 @@ const OPEN: Gate = { enter: () => undefined, leave: () => {}, cancel: () => {} }
 /** @param labels a statement's name; `true` or `false` */
 export type Observe = (labels: { query: string; ok: string }, seconds: number) => void;
 
+interface SessionOptions {
+  /** bounds the requests in flight; default: no bound */
+  gate?: Gate | undefined;
+  /** names the replica set of a partition; null: unknown */
+  replicasOf?: ((routing: Buffer) => string | null) | undefined;
+  /** limits of batches over several partitions; default: `DEFAULT_LIMITS` */
+  limits?: BatchLimits | undefined;
+  /** stamps the batches and the merged rows */
+  stamps?: CommitStamps;
+  /** default: the level of the settings */
+  levels?: Levels;
+}
+
 /**
  * The store sends all requests to the driver through a session. Every request is prepared, and its latency is reported
  * under the name of its statement. A failed request throws a MillraceError that distinguishes retryable from permanent
  * failures. Errors that are defects of this code or of the driver are thrown unchanged.
- * @param gate bounds the requests in flight; default: no bound
- * @param replicasOf names the replica set of a partition; null: unknown
- * @param limits limits of batches over several partitions; default: `DEFAULT_LIMITS`
- * @param stamps stamps the batches and the merged rows
  */
 export function createSession(
   client: Client,
   observe: Observe,
-  gate: Gate = OPEN,
-  replicasOf: (routing: Buffer) => string | null = () => null,
-  limits: BatchLimits = DEFAULT_LIMITS,
-  stamps: CommitStamps | undefined = undefined,
+  { gate = OPEN, replicasOf = () => null, limits = DEFAULT_LIMITS, stamps, levels }: SessionOptions = {},
 ) {
   const requests = new Requests(observe, gate);
-  const execute = createPreparedWrites(client, stamps);
+  const execute = createPreparedWrites(client, stamps, levels?.write);
+  const read = (
+    cql: string,
+    params: unknown[],
+    options: { pageState?: string | undefined; fetchSize?: number } = {},
+  ) => client.execute(cql, params, { ...options, consistency: levels?.read() });
   const merger = new WriteMerger({
     acquire: () => gate.enter(),
     release: () => gate.cancel(),
@@ -71,7 +83,7 @@ export function createSession(
   return {
     /** @throws `unavailable` or `rejected`, like all requests of a session */
     async write({ name, cql }: Statement, params: unknown[]): Promise<void> {
-      await requests.timed(name, () => client.execute(cql, params));
+      await requests.timed(name, () => client.execute(cql, params, { consistency: levels?.write() }));
     },
 
     /** The rows belong to one partition of one table. @param routingKey see `routingKey`; without it the driver computes one */
@@ -87,7 +99,7 @@ export function createSession(
     },
 
     async one({ name, cql }: Statement, params: unknown[]): Promise<Row | null> {
-      return requests.timed(name, async () => (await client.execute(cql, params)).first());
+      return requests.timed(name, async () => (await read(cql, params)).first());
     },
 
     /** @returns `next` is undefined at the end */
@@ -96,7 +108,7 @@ export function createSession(
       params: unknown[],
       pageState?: string,
     ): Promise<{ rows: Row[]; next: string | undefined }> {
-      const page = await requests.timed(name, () => client.execute(cql, params, { pageState, fetchSize }));
+      const page = await requests.timed(name, () => read(cql, params, { pageState, fetchSize }));
       return { rows: page.rows, next: page.pageState };
     },
 
@@ -104,7 +116,7 @@ export function createSession(
       let pageState: string | undefined;
       do {
         const page: types.ResultSet = await requests.timed(name, () =>
-          client.execute(cql, params, { pageState, fetchSize }),
+          read(cql, params, { pageState, fetchSize }),
         );
         yield page.rows;
         pageState = page.pageState;
@@ -124,7 +136,7 @@ export function createSession(
       let pageState: string | undefined;
       do {
         const page: types.ResultSet = await requests.timed(name, () =>
-          client.execute(cql, params, { pageState, fetchSize }),
+          read(cql, params, { pageState, fetchSize }),
         );
         rows.push(...page.rows);
         pageState = page.pageState;

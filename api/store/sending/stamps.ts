@@ -15,8 +15,8 @@ export interface CommitStamps {
   stop(): Promise<void>;
 }
 
-/** `session`: does not use these stamps. `clock`: epoch ms */
-export type OpenStamps = (session: Session, clock: () => number) => CommitStamps;
+/** The sessions do not use these stamps. `clock`: epoch ms; `everywhere` asks each data center */
+export type OpenStamps = (session: Session, clock: () => number, everywhere: Session) => CommitStamps;
 
 export function plainStamps(clock?: () => number): CommitStamps {
   const stamps = new WriteTimestamps(clock);

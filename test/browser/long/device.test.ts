@@ -1,42 +1,24 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import type { Locator } from 'playwright-core';
-import { WatchedTime } from '../../../api/observability/watched-time.ts';
-import { createRecordedDevices, SENSORS } from '../../support/simulator/recorded-devices.ts';
-import type { TestSystem } from '../../support/system/index.ts';
 import { until } from '../../support/until.ts';
 import { useDashboard } from '../../support/web/dashboard.ts';
 
-const recorded = createRecordedDevices();
+const SENSORS = ['brood', 'entrance', 'lid', 'air', 'scale', 'hum', 'flights', 'battery'];
+
 const dashboard = useDashboard({
-  system: { clock: recorded.clock },
-  async fill(dashboard) {
-    await recorded.fill(dashboard);
-    await recordWatched(dashboard.system);
+  async fill({ announce, publish, client }) {
+    await announce('hive-3', {
+      site: 'Orchard',
+      sensors: SENSORS.map((name) => ({ sensor_id: name, name })),
+    });
+    await client.publishAsync('iot/v1/hive-3/status', 'online', { qos: 1 });
+    await publish(
+      'hive-3',
+      SENSORS.map((name) => ({ sensor_id: name, ts: Date.now(), value: 1 })),
+    );
   },
 });
 
-const MINUTE_MS = 60_000;
-
-/** Records that no ingest process watched from 20 to 17 minutes ago. */
-async function recordWatched(system: TestSystem) {
-  const store = await system.openStore();
-  const now = recorded.clock();
-  for (const [from, to] of [
-    [90, 20],
-    [17, 0],
-  ] as const) {
-    const watchedTime = new WatchedTime({
-      store: store.watchedTime,
-      watches: () => true,
-      everyMs: 90 * MINUTE_MS,
-    });
-    await watchedTime.extend('another', now - from * MINUTE_MS);
-    await watchedTime.extend('another', now - to * MINUTE_MS);
-  }
-}
-
-const textOf = async (locator: Locator) => (await locator.textContent()) ?? '';
 const facts = () => dashboard.page.locator('.facts');
 const events = (): Promise<string[]> => dashboard.page.locator('table.events .event').allTextContents();
 const dialog = () => dashboard.page.getByRole('dialog');
@@ -66,44 +48,6 @@ test('Device page: opened: sensors, state and site are shown, and a new value ap
   await dashboard.rows().filter({ hasText: 'brood' }).getByText('41.25').waitFor();
 });
 
-describe('Signals', () => {
-  const charts = () => dashboard.page.locator('.signal .chart');
-  const words = () => dashboard.page.locator('.signal-text');
-  /** @param sensor name; the text next to its chart is read */
-  const wordsOf = (sensor: string) => textOf(words().filter({ hasText: sensor }));
-  const untilDrawn = async () => {
-    await until(
-      async () => (await dashboard.page.locator('.signal-chart[aria-busy="false"] canvas').count()) > 2,
-      {
-        what: 'charts',
-      },
-    );
-  };
-
-  test('Device charts: mouse over one chart: each chart shows its value at that time, or no sample in a gap', async () => {
-    await dashboard.visit('/devices/hive-1?range=1h');
-    await untilDrawn();
-    const now = await wordsOf('brood');
-    const box = await charts().nth(2).boundingBox();
-    if (!box) throw new Error('no chart');
-    // The mouse points at 27 minutes ago. The device was online then, and its sensor lid had a gap.
-    const at = (minutes: number) =>
-      box.x + 72 + (box.width - 72 - 32) * (1 - (minutes + recorded.age()) / 60);
-    await dashboard.page.mouse.move(at(27), box.y + 50);
-    await until(async () => (await wordsOf('lid')).endsWith('no sample here'), { what: 'the gap' });
-    expect(await wordsOf('brood')).toMatch(/brood\s*3[45]\.?\d*\s*°C/);
-    expect(await textOf(words().first())).toMatch(/^\s*\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\s*Online for [23] min/);
-    await dashboard.page.mouse.move(at(12), box.y + 50);
-    await until(async () => (await textOf(words().first())).includes('Offline'), { what: 'the state then' });
-    expect(await wordsOf('lid')).toMatch(/°C/);
-    await dashboard.page.mouse.move(2, 2);
-    await until(async () => (await wordsOf('brood')).slice(0, 9) === now.slice(0, 9), {
-      what: 'the newest value',
-    });
-    await words().first().getByText('Online now').waitFor();
-  });
-});
-
 test('Device page: the device disconnects and reconnects: Offline and Online are listed as events without a reload', async () => {
   await dashboard.announce('hive-9', { sensors: [{ sensor_id: 'brood' }] });
   const first = await connect('hive-9');
@@ -123,50 +67,48 @@ test('Device page: the device disconnects and reconnects: Offline and Online are
   await second.die();
 });
 
-describe('Retirement', () => {
-  test('Device retirement: keyboard only: two dialogs can be canceled, and typing the device name confirms', async () => {
-    await dashboard.announce('hive 7', { site: 'Orchard', sensors: [{ sensor_id: 'brood' }] });
-    await dashboard.visit('/devices/hive%207');
-    const { page } = dashboard;
-    const retire = page.getByRole('button', { name: 'Retire…' });
+test('Device retirement: keyboard only: two dialogs can be canceled, and typing the device name confirms', async () => {
+  await dashboard.announce('hive 7', { site: 'Orchard', sensors: [{ sensor_id: 'brood' }] });
+  await dashboard.visit('/devices/hive%207');
+  const { page } = dashboard;
+  const retire = page.getByRole('button', { name: 'Retire…' });
 
-    // Escape cancels the first question, and the focus returns.
-    await retire.press('Enter');
-    await dialog().getByText('gone from all pages').waitFor();
-    await dashboard.expectAccessible();
-    await page.keyboard.press('Escape');
-    await dialog().waitFor({ state: 'detached' });
-    await dashboard.untilFocused(retire);
+  // Escape cancels the first question, and the focus returns.
+  await retire.press('Enter');
+  await dialog().getByText('gone from all pages').waitFor();
+  await dashboard.expectAccessible();
+  await page.keyboard.press('Escape');
+  await dialog().waitFor({ state: 'detached' });
+  await dashboard.untilFocused(retire);
 
-    // The Cancel button at the second question keeps the device.
-    await retire.press('Enter');
-    await dialog().getByRole('button', { name: 'Continue' }).press('Enter');
-    const field = dialog().getByRole('textbox');
-    await dashboard.untilFocused(field);
-    await dialog().getByRole('button', { name: 'Cancel' }).press('Enter');
-    await dialog().waitFor({ state: 'detached' });
-    expect((await dashboard.system.fetch('/devices/hive%207')).status).toBe(200);
+  // The Cancel button at the second question keeps the device.
+  await retire.press('Enter');
+  await dialog().getByRole('button', { name: 'Continue' }).press('Enter');
+  const field = dialog().getByRole('textbox');
+  await dashboard.untilFocused(field);
+  await dialog().getByRole('button', { name: 'Cancel' }).press('Enter');
+  await dialog().waitFor({ state: 'detached' });
+  expect((await dashboard.system.fetch('/devices/hive%207')).status).toBe(200);
 
-    // The focus stays inside the dialog, and another name has no effect.
-    await retire.press('Enter');
-    await dashboard.untilFocused(dialog().getByRole('button', { name: 'Cancel' }));
-    await page.keyboard.press('Tab');
-    await dashboard.untilFocused(dialog().getByRole('button', { name: 'Continue' }));
-    await page.keyboard.press('Enter');
-    await dashboard.untilFocused(field);
-    await page.keyboard.type('hive 8');
-    await page.keyboard.press('Enter');
-    expect(await dialog().getByRole('button', { name: 'Retire', exact: true }).isDisabled()).toBe(true);
-    await page.keyboard.press('Backspace');
-    await page.keyboard.type('7');
-    await page.keyboard.press('Enter');
+  // The focus stays inside the dialog, and another name has no effect.
+  await retire.press('Enter');
+  await dashboard.untilFocused(dialog().getByRole('button', { name: 'Cancel' }));
+  await page.keyboard.press('Tab');
+  await dashboard.untilFocused(dialog().getByRole('button', { name: 'Continue' }));
+  await page.keyboard.press('Enter');
+  await dashboard.untilFocused(field);
+  await page.keyboard.type('hive 8');
+  await page.keyboard.press('Enter');
+  expect(await dialog().getByRole('button', { name: 'Retire', exact: true }).isDisabled()).toBe(true);
+  await page.keyboard.press('Backspace');
+  await page.keyboard.type('7');
+  await page.keyboard.press('Enter');
 
-    await page.getByText('hive 7 is retired.').waitFor();
-    expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe('/?show=devices');
-    expect((await dashboard.system.fetch('/devices/hive%207')).status).toBe(404);
-    // The new view takes the focus after it is drawn, and then its list.
-    await dashboard.untilFocused(page.locator('#main, #devices'));
-    await page.getByRole('button', { name: 'Dismiss' }).press('Enter');
-    await page.getByText('hive 7 is retired.').waitFor({ state: 'detached' });
-  });
+  await page.getByText('hive 7 is retired.').waitFor();
+  expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe('/?show=devices');
+  expect((await dashboard.system.fetch('/devices/hive%207')).status).toBe(404);
+  // The new view takes the focus after it is drawn, and then its list.
+  await dashboard.untilFocused(page.locator('#main, #devices'));
+  await page.getByRole('button', { name: 'Dismiss' }).press('Enter');
+  await page.getByText('hive 7 is retired.').waitFor({ state: 'detached' });
 });

@@ -93,25 +93,3 @@ describe('25 sensors', () => {
     await dashboard.lookAtScreen('sensor');
   });
 });
-
-describe('2,000 sensors', () => {
-  const dashboard = useDashboard({
-    fill: (opened) => publishFleet(opened, { devices: 100, sensors: 20 }),
-  });
-
-  test.each([
-    ['fleet', '/'],
-    ['wall', '/?full'],
-  ])(
-    '4K screen: %s page of 2,000 sensors: all site names are legible, and nothing is wider than the screen',
-    async (name, path) => {
-      await visitScreen(dashboard, path);
-      await untilWall(dashboard, '2,000 sensors');
-      await until(async () => (await dashboard.page.locator('.wall-site').count()) === SITES.length, {
-        what: 'a heading for each site',
-      });
-      await dashboard.lookAtScreen(`2000-sensors-${name}`);
-      if (name === 'wall') await until(() => fits(dashboard), { what: 'a wall that does not scroll' });
-    },
-  );
-});

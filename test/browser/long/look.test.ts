@@ -7,20 +7,6 @@ const dashboard = useDashboard({ fill: publishSmallFleet });
 
 test.each([
   ['fleet', '/'],
-  ['device', '/devices/collar-1'],
-  ['sensor', '/devices/collar-1/sensors/ambient'],
-])(
-  'Accessibility: %s page in light theme, in dark theme and on a phone screen: no violation of the rules',
-  async (name, path) => {
-    await publishNewSamples(dashboard);
-    await dashboard.visit(path);
-    await dashboard.page.locator('table tbody tr:not(.waiting)').first().waitFor();
-    await dashboard.lookAt(name);
-  },
-);
-
-test.each([
-  ['fleet', '/'],
   ['wall', '/?full'],
   ['device', '/devices/collar-1'],
   ['sensor', '/devices/collar-1/sensors/ambient'],
@@ -41,20 +27,6 @@ test.each([
 );
 
 describe('Appearance', () => {
-  test('Dashboard theme: the user chooses dark: the dashboard is dark, also after a reload', async () => {
-    await dashboard.page.emulateMedia({ colorScheme: 'light' });
-    await dashboard.visit('/');
-    await dashboard.openDisplayMenu();
-    await dashboard.page.getByRole('radio', { name: 'Dark' }).check({ force: true });
-    await until(isDark, { what: 'the dark theme' });
-    await dashboard.page.reload();
-    await until(isDark, { what: 'the dark theme after a reload' });
-    await dashboard.openDisplayMenu();
-    await until(() => dashboard.page.getByRole('radio', { name: 'Dark' }).isChecked(), {
-      what: 'the choice',
-    });
-  });
-
   test('Page header on a phone: the arrow at the right edge is pressed: the last view scrolls into view, and stays there', async () => {
     const { page } = dashboard;
     await page.setViewportSize({ width: 390, height: 844 });

@@ -66,19 +66,6 @@ test('Sign-in page: a device page is opened without a session: a token is requir
   expect(left).not.toMatch(/token|session/);
 });
 
-test('Sign-out: the user signs out on the fleet page: the sign-in page is shown, and the API answers 401', async () => {
-  dashboard.expectComplaints(REFUSED);
-  await dashboard.visit('/');
-  await signIn(READER);
-  await dashboard.untilRows(1);
-  await dashboard.page.getByRole('button', { name: 'Sign out' }).click();
-  await heading('Sign in').waitFor();
-  expect(await dashboard.page.getByText('Your session has ended').count()).toBe(0);
-  expect(await dashboard.page.evaluate(async () => (await fetch('/api/v1/latest')).status)).toBe(401);
-  await dashboard.page.reload();
-  await heading('Sign in').waitFor();
-});
-
 test('Session: expired while a device page is open: the page asks for a token, then shows new values again', async () => {
   const gate = await startGate(dashboard.system.httpUrl);
   afterwards(() => gate.stop());

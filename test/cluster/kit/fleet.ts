@@ -19,6 +19,7 @@ export function startFleet({
   ledger,
   seed,
   devices = DEVICES,
+  prefix = 'collar',
 }: {
   /** URL */
   broker: string;
@@ -26,11 +27,13 @@ export function startFleet({
   ledger: string;
   seed: number;
   devices?: number;
+  /** of the names of the devices */
+  prefix?: string;
 }) {
   // Plain JSON lets the wire be read without a decoder of this repository.
   const simulator = startSimulator([
     ...['--broker', broker, '--ledger', ledger, '--seed', String(seed), '--format', 'json'],
-    ...['--devices', String(devices)],
+    ...['--devices', String(devices), '--device', prefix],
     ...LOAD,
     ...FAULTS,
   ]);

@@ -73,31 +73,6 @@ test('Assets over HTTP: created, moved and renamed: read by id and path, now and
   expect([second.items[0].name, second.next]).toEqual(['North', null]);
 });
 
-test('Assets over HTTP: invalid edits: each is refused with its code', async () => {
-  await create({ name: 'Works' });
-  await create({ name: 'Line', level: 'line', parent: 'Works' });
-  const line = `/assets/${at('Works/Line')}`;
-  for (const [code, method, path, body] of [
-    ['asset_exists', 'POST', '/assets', { name: 'Works' }],
-    ['asset_level', 'POST', '/assets', { name: 'Hall', level: 'area', parent: 'Works/Line' }],
-    ['asset_circle', 'PUT', '/assets/Works/parent', { parent: 'Works/Line' }],
-    ['asset_in_use', 'DELETE', '/assets/Works', undefined],
-    ['not_found', 'PUT', '/devices/pump/assets', { asset: 'Nowhere' }],
-    ['not_found', 'DELETE', '/devices/pump/assets', undefined],
-    ['not_found', 'GET', '/assets/Nowhere', undefined],
-    ['malformed', 'POST', '/assets', { name: 'a/b' }],
-    ['malformed', 'POST', '/assets', { name: 'ä'.repeat(65) }],
-    ['malformed', 'PATCH', line, { name: '' }],
-    ['in_future', 'PUT', `${line}/parent`, { parent: null, since: Date.now() + HOUR_MS }],
-    ['bad_timestamp', 'PUT', `${line}/parent`, { parent: null, since: 'yesterday' }],
-  ] as const) {
-    expectRefusal(await ask(method, path, { body }), code);
-  }
-  expectRefusal(await ask('DELETE', line, { token: READER }), 'forbidden');
-  expect((await ask('DELETE', line)).status).toBe(204);
-  expectRefusal(await ask('DELETE', line), 'not_found');
-});
-
 test('Devices and sensors at assets: placed and removed: listed below the asset, with their places over time', async () => {
   await create({ name: 'Yard' });
   await create({ name: 'Pumps', parent: 'Yard' });
@@ -225,10 +200,4 @@ test('Tree as CSV: a file is tried, stored, and sent again: only the first one c
     'Dock/Crane 2,machine,,',
     'Dock/Crane 2,,crane,load',
   ]);
-});
-
-test('Tree as CSV: the file has no column path, or is no CSV: malformed', async () => {
-  for (const body of ['name,level\nDock,site\n', '\n', 'path\n"Dock\n']) {
-    expectRefusal(await ask('POST', '/asset-tree', { body, type: 'text/csv' }), 'malformed');
-  }
 });

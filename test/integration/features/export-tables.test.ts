@@ -48,15 +48,6 @@ test('GET /latest as NDJSON: several pages of devices: the lines equal the items
   );
 });
 
-test('GET /latest as CSV: name of the site has a comma and quotes: the field is quoted', async () => {
-  const answer = await raw(`/latest?site=${encodeURIComponent('North, "old"')}`, 'text/csv');
-  const [head, ...rows] = answer.text.trimEnd().split('\n');
-  expect(head).toBe('ts,device,sensor,unit,value,type,site,device_id,sensor_id');
-  expect(rows).toHaveLength(10);
-  expect(rows.every((row) => row.includes('"North, ""old"""'))).toBe(true);
-  expect(answer.headers['content-disposition']).toContain('latest.csv');
-});
-
 test('GET /latest as a file: paging parameter or unknown format: refused', async () => {
   expectProblem(await raw('/latest?format=csv&limit=5'), 400, 'bad_parameter');
   expectProblem(await raw('/latest?format=xml'), 400, 'bad_parameter');

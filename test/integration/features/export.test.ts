@@ -6,9 +6,7 @@ import { packSamples } from '../../../schema/packed/pack.ts';
 import { bucketOf, DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.ts';
 import { FATES, type Sample } from '../../support/history/index.ts';
 import { expectProblem, send } from '../../support/http/index.ts';
-import { readRequests } from '../../support/metrics.ts';
 import { useHistorySystem } from '../../support/system/history.ts';
-import { until } from '../../support/until.ts';
 
 const NDJSON = 'application/x-ndjson';
 const CSV = 'text/csv';
@@ -147,18 +145,6 @@ describe('Export: nearly two million samples', () => {
     return response;
   }
 
-  test('Export of nearly two million samples: client reads slowly: the client gets every sample', async () => {
-    const response = await begin('order=desc');
-    await settledReads();
-    let [lines, bytes] = [0, 0];
-    for await (const chunk of response) {
-      bytes += chunk.length;
-      for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, end + 1)) lines++;
-    }
-    expect(lines).toBe(DAYS * 86_400 + 1);
-    expect(bytes).toBeGreaterThan(50e6);
-  });
-
   test('Export of nearly two million samples: error in the middle: the connection breaks, so the file is not taken as complete', async () => {
     const sensor = world.history.sensorOf('large', 's');
     const hour = FROM + (DAYS - 1) * DAY_MS + 5 * HOUR_MS;
@@ -171,21 +157,3 @@ describe('Export: nearly two million samples', () => {
     expectProblem(await ask('large', NDJSON, `from=${hour}`), 500, 'internal');
   });
 });
-
-const historyReads = () => readRequests(world.system, 'read_history');
-
-/**
- * Waits until no history is read any more: the number of reads stays the same, while the database answers 20 other requests.
- * @returns the number of history reads of the process
- */
-async function settledReads(): Promise<number> {
-  let [last, same] = [await historyReads(), 0];
-  await until(async () => {
-    expect((await world.system.fetch('/devices/large')).status).toBe(200);
-    const now = await historyReads();
-    same = now === last ? same + 1 : 0;
-    last = now;
-    return same === 20;
-  });
-  return last;
-}

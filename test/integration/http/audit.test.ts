@@ -182,12 +182,3 @@ test('Process log: many wrong API tokens: one line has the address, and one line
   ]);
   expect(lines.join('')).not.toContain('a guess');
 });
-
-test('Process log: wrong MQTT password: one line has the account and the address', async () => {
-  await expect(
-    mqtt.connectAsync(system.mqttUrl, { username: 'valve', password: 'a guess', reconnectPeriod: 0 }),
-  ).rejects.toMatchObject({ code: 5 });
-  const wanted = expect.objectContaining({ account: 'valve', address: '127.0.0.1', failed: 1 });
-  await until(() => logged(({ account }) => account === 'valve').length > 0);
-  expect(logged(({ account }) => account === 'valve')).toEqual([wanted]);
-});

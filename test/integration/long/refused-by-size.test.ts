@@ -54,21 +54,6 @@ test('Ingest: Cassandra refuses the write of a message for its size: the message
   expect(await readDeadLetters(system)).toEqual([]);
 });
 
-test('Ingest: Cassandra refuses the write of a birth for its size: the birth becomes a dead letter', async () => {
-  // Each of the 500 sensor rows has the site, which makes the birth too large.
-  const sensors = Array.from({ length: 500 }, (_, i) => ({ sensor_id: `s${i}` }));
-  await publish('birth', { site: 'x'.repeat(128), sensors });
-  expect((await readDeadLetters(system)).map(({ codes, refused }) => [codes, refused])).toEqual([
-    [{ rejected: 1 }, [{ index: -1, code: 'rejected', path: '', rule: 'the database refuses this content' }]],
-  ]);
-});
-
-test('Ingest: Cassandra refuses the write of a dead letter for its size: its error counts are stored without the payload', async () => {
-  await publish('measurements', ['x'.repeat(50_000)]);
-  const deadLetter = (await readDeadLetters(system)).at(-1);
-  expect(deadLetter).toMatchObject({ codes: { malformed: 1 }, payload: null, refused: [] });
-});
-
 test('Ingest: Cassandra refused earlier writes for their size: the next message is stored, over the same MQTT connection', async () => {
   await publish('measurements', [{ sensor_id: 'next', ts: BASE, value: 5 }]);
   expect((await system.get('/devices/d/sensors/next')).value).toBe(5);

@@ -152,16 +152,3 @@ test('TLS for HTTP: a client never completes the handshake: the process stops ne
   await other.stop();
   await closed;
 });
-
-test('TLS for HTTP: key and certificate do not fit: the start fails with bad_settings, and the message has both files', async () => {
-  const other = await certificates.make('other', { renew: true });
-  const settings = { HTTP_TLS_CERT: own.cert, HTTP_TLS_KEY: other.key };
-  await expect(startTestSystem({ settings })).rejects.toMatchObject({
-    code: 'bad_settings',
-    message: `HTTP_TLS_CERT: ${other.key} is not the key of the certificate in ${own.cert}`,
-  });
-  const swapped = { HTTP_TLS_CERT: own.key, HTTP_TLS_KEY: own.cert };
-  await expect(startTestSystem({ settings: swapped })).rejects.toThrow(
-    /server\.key holds no certificate in PEM/,
-  );
-});

@@ -1,32 +1,19 @@
 import { beforeAll, jest } from '@jest/globals';
 import { useStoredSystem } from '../system/stored.ts';
 import { createStoredInstallation, prepareMemoryInstallations } from './simulated-installation.ts';
-import { type Mistake, simulate } from './simulation.ts';
+import { simulate } from './simulation.ts';
 
 /** runs simulation number `run` of this run of jest, and returns the faults with their seed */
-type FaultsOf = (run: number, mistake?: Mistake) => Promise<string[]>;
+type FaultsOf = (run: number) => Promise<string[]>;
 
 /** @returns with the seeds of jest, which `--seed=` repeats */
-function seeded(run: (seed: number, mistake?: Mistake) => Promise<string[]>): FaultsOf {
+function seeded(run: (seed: number) => Promise<string[]>): FaultsOf {
   const firstSeed = jest.getSeed() >>> 0;
-  return async (number, mistake) => {
+  return async (number) => {
     const seed = firstSeed + number;
-    const faults = await run(seed, mistake);
+    const faults = await run(seed);
     return faults.map((fault) => `seed ${seed} (again: --seed=${seed | 0}): ${fault}`);
   };
-}
-
-/**
- * Simulates a mistake until a check notices it.
- * @returns faults of the first simulation with any
- * @throws {Error} with the seed, when none has any
- */
-export async function firstFaults(faultsOf: FaultsOf, mistake: Mistake, maxRuns: number): Promise<string[]> {
-  for (let run = 0; run < maxRuns; run++) {
-    const faults = await faultsOf(run, mistake);
-    if (faults.length > 0) return faults;
-  }
-  throw new Error(`none of ${maxRuns} simulations shows it (again: --seed=${jest.getSeed()})`);
 }
 
 /** Runs simulations in memory, about ten each second. @param corrections in each of them */
@@ -35,9 +22,7 @@ export function useMemorySimulations(corrections: number = 0): FaultsOf {
   beforeAll(async () => {
     createInstallation = await prepareMemoryInstallations();
   });
-  return seeded(async (seed, mistake) =>
-    simulate({ installation: await createInstallation(), seed, mistake, corrections }),
-  );
+  return seeded(async (seed) => simulate({ installation: await createInstallation(), seed, corrections }));
 }
 
 /** Runs simulations on the real database, with the tables of a new system, which is removed after the tests of the file. */
@@ -48,11 +33,11 @@ export function useStoredSimulations(): FaultsOf {
     // The simulations only need its tables.
     await stored.system().halt();
   });
-  return seeded(async (seed, mistake) => {
+  return seeded(async (seed) => {
     const installation = await createStoredInstallation({
       store: stored.store(),
       database: stored.database(),
     });
-    return simulate({ installation, seed, mistake });
+    return simulate({ installation, seed });
   });
 }

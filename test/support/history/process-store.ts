@@ -34,7 +34,7 @@ export function storeOfProcess(
     role: keyof typeof PARTS;
     time: VirtualTime;
     /** ms before a request is sent, and before its answer arrives, by part and function */
-    delay: (name: string, phase: 'request' | 'answer') => number;
+    delay: (name: string) => number;
     /** number of writes */
     diesAfter?: number;
   },
@@ -44,20 +44,20 @@ export function storeOfProcess(
   const silence = () => new Promise<never>(() => {});
 
   /** A delay of 0 is not an event, because most requests are answered at the moment in which they are sent. */
-  async function pass(name: string, phase: 'request' | 'answer') {
-    const ms = delay(name, phase);
+  async function pass(name: string) {
+    const ms = delay(name);
     if (ms > 0) await time.sleep(ms);
   }
 
   const slow =
     <Args extends unknown[], Result>(name: string, request: (...args: Args) => Result) =>
     async (...args: Args): Promise<Awaited<Result>> => {
-      await pass(name, 'request');
+      await pass(name);
       if (isDead()) return silence();
       const answer = await time.real(async () => await request(...args));
       if (WRITES.test(name)) writes++;
       if (isDead()) return silence();
-      await pass(name, 'answer');
+      await pass(name);
       return answer;
     };
 

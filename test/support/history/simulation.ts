@@ -2,7 +2,6 @@ import pino from 'pino';
 import { createLateWriter, LateArrivalNotes, LateDayNotes } from '../../../api/ingest/late-samples.ts';
 import { RevisionWriter } from '../../../api/ingest/revisions.ts';
 import { SampleWriter } from '../../../api/ingest/sample-writer.ts';
-import type { Store } from '../../../api/store/index.ts';
 import { Retry } from '../../../api/store/sending/retry.ts';
 import { closingOf, DAY_MS, HOUR_MS, MOST_CLOCK_DIFFERENCE_MS } from '../../../schema/rules.ts';
 import { createRandom } from '../../../simulator/random.ts';
@@ -48,15 +47,6 @@ const REQUESTS = [
   'samples.readHour',
 ];
 
-/** A violation of a rule of history, to prove that the checks notice it. It wraps parts of a process. */
-export interface Mistake {
-  /** slow requests that make the mistake visible, or only their `request` or `answer`; default: drawn */
-  slow?: string[];
-  ingestStore?: (store: Store) => Store;
-  packerStore?: (store: Store) => Store;
-  readerStore?: (store: Store) => Store;
-}
-
 /**
  * Simulates some days of two devices, four processes that store their messages and pack, and readers, in virtual time.
  * @returns the faults
@@ -64,12 +54,10 @@ export interface Mistake {
 export async function simulate({
   installation,
   seed,
-  mistake = {},
   corrections = 0,
 }: {
   installation: SimulatedInstallation;
   seed: number;
-  mistake?: Mistake;
   /** number of corrections, some of which are repeated */
   corrections?: number;
 }): Promise<string[]> {
@@ -87,11 +75,11 @@ export async function simulate({
     n < 2 ? ([-maxSkew, maxSkew][n] as number) : random.between(-maxSkew, maxSkew),
   );
 
-  const slow = new Set(mistake.slow ?? random.shuffled(REQUESTS).slice(0, 3));
+  const slow = new Set(random.shuffled(REQUESTS).slice(0, 3));
 
   /** Draws the delay of a request or its answer, in ms: mostly none, sometimes minutes, rarely hours. */
-  function delay(name: string, phase: string) {
-    if (!chance(slow.has(name) || slow.has(`${name} ${phase}`) ? 0.5 : 0.02)) return 0;
+  function delay(name: string) {
+    if (!chance(slow.has(name) ? 0.5 : 0.02)) return 0;
     return chance(0.9) ? random.between(3 * MINUTE_MS, 30 * MINUTE_MS) : random.between(0, 2 * HOUR_MS);
   }
 
@@ -109,8 +97,7 @@ export async function simulate({
     // A broker repeats messages without acknowledgement, and sometimes acknowledged ones.
     if (tries > 1 && chance(0.5))
       time.at(time.now + random.between(0, 3 * HOUR_MS), () => deliver(message, tries - 1));
-    const { store: plain, clock } = createProcess('ingest', anySkew(), diesSometimes());
-    const used = mistake.ingestStore?.(plain) ?? plain;
+    const { store: used, clock } = createProcess('ingest', anySkew(), diesSometimes());
     const days = new LateDayNotes({ store: used.write.lateDays, retry, clock });
     const arrivals = new LateArrivalNotes({ store: used.write.lateArrivals, retry, clock });
     const late = createLateWriter({ store: used.write.history, retry, days, arrivals, onLate: nothing });
@@ -133,8 +120,7 @@ export async function simulate({
   async function correct(correction: SentCorrection, tries: number) {
     // A client without an answer sends it again, and gets a newer revision.
     if (tries > 1) time.at(time.now + random.between(0, 3 * HOUR_MS), () => correct(correction, tries - 1));
-    const { store: plain, clock } = createProcess('ingest', anySkew(), diesSometimes());
-    const used = mistake.ingestStore?.(plain) ?? plain;
+    const { store: used, clock } = createProcess('ingest', anySkew(), diesSometimes());
     const days = new LateDayNotes({ store: used.write.lateDays, retry, clock });
     const writer = new RevisionWriter({
       store: used.write.history,
@@ -152,9 +138,8 @@ export async function simulate({
 
   /** @param skew ms */
   async function pack(skew: number) {
-    const { store: plain, clock } = createProcess('pack', skew, diesSometimes());
+    const { store: used, clock } = createProcess('pack', skew, diesSometimes());
     // The packer of a simulation has no leases, as if it lost each one at once.
-    const used = mistake.packerStore?.(plain) ?? plain;
     await createTestPacker({ store: used, groups: 1, clock: clock.now }).packDue();
   }
 
@@ -162,8 +147,7 @@ export async function simulate({
     faults.push(...found.map((fault) => `${new Date(time.now).toISOString()} ${fault}`));
 
   async function read() {
-    const plain = createProcess('read', 0).store;
-    const used = mistake.readerStore?.(plain) ?? plain;
+    const used = createProcess('read', 0).store;
     note(await createReaders({ store: used, random, installation, known }).readOne());
   }
 

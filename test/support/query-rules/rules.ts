@@ -23,15 +23,19 @@ const migrates = ({ application, statements: [cql = ''] }: SentRecord) =>
 
 const some = ({ statements }: SentRecord, pattern: RegExp) => statements.some((cql) => pattern.test(cql));
 
+/** `isFar`: the database of the run has several data centers */
+type Installation = { isFar?: boolean };
+
 /** The rules for every request. Each rule is named by what it forbids, and finds its violations. */
-const RULES: Record<string, (record: SentRecord) => boolean> = {
+const RULES: Record<string, (record: SentRecord, installation: Installation) => boolean> = {
   'not prepared': (record) => !record.prepared && !migrates(record),
   'not paged': (record) => !(record.page > 0 && record.page <= MAX_PAGE_ROWS),
   'ALLOW FILTERING': (record) => some(record, /\bALLOW\s+FILTERING\b/i),
-  'not at the consistency level of CQL_CONSISTENCY': (record) =>
-    record.consistency !== consistencies[camelCase(record.intended)],
-  'a lightweight transaction beyond the data center': (record) =>
-    some(record, LIGHTWEIGHT_TRANSACTION) && record.serial !== consistencies.localSerial,
+  'not at the consistency level of CQL_CONSISTENCY': ({ consistency, intended }, { isFar = false }) =>
+    consistency !== consistencies[camelCase(intended)] &&
+    !(isFar && consistency === consistencies.eachQuorum),
+  'a lightweight transaction on which one data center agrees alone': (record) =>
+    some(record, LIGHTWEIGHT_TRANSACTION) && record.serial !== consistencies.serial,
   'not idempotent': (record) =>
     !record.idempotent && !some(record, LIGHTWEIGHT_TRANSACTION) && !migrates(record),
   'sent to any node instead of a replica': (record) =>
@@ -42,12 +46,12 @@ const RULES: Record<string, (record: SentRecord) => boolean> = {
   'a change of the schema': (record) => some(record, DDL) && !migrates(record),
 };
 
-export const violations = (records: SentRecord[]): string[] =>
+export const violations = (records: SentRecord[], installation: Installation = {}): string[] =>
   records
     .filter(({ application }) => APPLICATIONS.includes(application))
     .flatMap((record) =>
       Object.entries(RULES)
-        .filter(([, breaks]) => breaks(record))
+        .filter(([, breaks]) => breaks(record, installation))
         .map(([rule]) => `${rule}: ${record.statements.join('; ')}`),
     );
 

@@ -94,20 +94,6 @@ test('Sparkplug host: killed between births and data: its last will is published
   expect(await temperatures(second, node)).toEqual([20.5, 22, 23]);
 });
 
-test('Sparkplug host: another client publishes STATE offline: the host publishes online again, and offline when it stops', async () => {
-  const { client, received } = await listen(STATE);
-  const api = await start({ MQTT_CLIENT_ID: 'host' });
-  await until(() => received.at(-1)?.online === true);
-  const born = received.at(-1);
-  await client.publishAsync(STATE, JSON.stringify({ online: false, timestamp: 1 }), { qos: 1, retain: true });
-  await until(() => received.at(-1)?.online === true && received.at(-2)?.timestamp === 1);
-  expect(received.at(-1)).toEqual(born);
-  api.signal('SIGTERM');
-  expect((await api.ended).code).toBe(0);
-  await until(() => received.at(-1)?.online === false && received.at(-1)?.timestamp !== 1);
-  expect(received.at(-1)?.timestamp).toBeGreaterThan(Number(born?.timestamp));
-});
-
 test('Sparkplug host: the broker refuses the STATE message: a fatal error names the permission and SPARKPLUG', async () => {
   const broker = await startMosquitto({
     users: { ingest: 'i' },

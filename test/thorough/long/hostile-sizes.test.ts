@@ -27,17 +27,6 @@ async function connect() {
   return client;
 }
 
-const measurement = (sensor: string) => JSON.stringify({ sensor_id: sensor, ts: Date.now(), value: 1 });
-
-test('MQTT message of MAX_MESSAGE_BYTES: the sample is stored, and no dead letter', async () => {
-  const client = await connect();
-  const text = measurement('t');
-  const payload = text.padEnd(system.config.ingest.maxMessageBytes);
-  await client.publishAsync('iot/v1/just-right/measurements', payload, { qos: 1 });
-  expect((await system.get('/devices/just-right')).sensors).toHaveLength(1);
-  expect(await readDeadLetters(system, 'just-right')).toEqual([]);
-});
-
 test('Dead letters: 200 invalid messages of 1 MB over four connections: each is stored, and memory is bounded', async () => {
   const before = usedBytes();
   let highest = 0;

@@ -34,37 +34,18 @@ function read(target: 'database' | 'broker' | 'api', environment: Record<string,
 
 const DEFAULTS = { cql: [9042, 'iot'], mqtt: 1883, http: 8080, lines: [] };
 
-test('Address file of npm run dev: database command: CQL port and keyspace come from the file, and one printed line names them', () => {
-  write();
-  expect(read('database')).toEqual({
-    cql: [9043, 'farm'],
-    mqtt: 1883,
-    http: 8080,
-    lines: [
-      `Using the installation of npm run dev (process ${process.pid}): CQL 127.0.0.1:9043, keyspace farm`,
-    ],
-  });
-});
-
-test('Address file of npm run dev: broker command: only the MQTT port comes from the file', () => {
-  write();
-  expect(read('broker')).toEqual({
-    cql: [9042, 'iot'],
-    mqtt: 1884,
-    http: 8080,
-    lines: [`Using the installation of npm run dev (process ${process.pid}): mqtt://127.0.0.1:1884`],
-  });
-});
-
-test('Address file of npm run dev: command of the API: only the HTTP port comes from the file', () => {
-  write();
-  expect(read('api')).toEqual({
-    ...DEFAULTS,
-    http: 8081,
-    lines: [`Using the installation of npm run dev (process ${process.pid}): http://127.0.0.1:8081/`],
-  });
-  expect(read('api', { API_URL: 'http://127.0.0.1:9999' })).toEqual(DEFAULTS);
-});
+test.each([
+  ['database', { cql: [9043, 'farm'] }, 'CQL 127.0.0.1:9043, keyspace farm'],
+  ['broker', { mqtt: 1884 }, 'mqtt://127.0.0.1:1884'],
+  ['api', { http: 8081 }, 'http://127.0.0.1:8081/'],
+] as const)(
+  'Address file of npm run dev: command of the %s: only its addresses come from the file, and one printed line names them',
+  (target, found, named) => {
+    write();
+    const line = `Using the installation of npm run dev (process ${process.pid}): ${named}`;
+    expect(read(target)).toEqual({ ...DEFAULTS, ...found, lines: [line] });
+  },
+);
 
 test.each([
   [{ CQL_CONTACT_POINTS: '127.0.0.1:9999' }, DEFAULTS],
@@ -72,6 +53,7 @@ test.each([
 ])('Address file of npm run dev: environment has %p: the file is ignored', (environment, expected) => {
   write();
   expect(read('database', environment)).toEqual(expected);
+  expect(read('api', { API_URL: 'http://127.0.0.1:9999' })).toEqual(DEFAULTS);
 });
 
 test('Address file of npm run dev: passwords and tokens are set: the file contains none of them', () => {

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import { createSensorPacker } from '../../../api/history/packing/pack-sensor-hour.ts';
 import type { Store } from '../../../api/store/index.ts';
@@ -46,6 +47,26 @@ test('Packing an hour of a sensor again: no new samples: only the statistics are
     statistics: { count: 5 },
     readFrom: CLOSING + 1000,
   });
+});
+
+test('Packing an hour of a sensor: the write of its samples is answered late: the statistics are written afterwards', async () => {
+  await path.send('device', samplesOf(HOUR, 5));
+  path.clock.now = CLOSING;
+  const { packing } = path.store;
+  const calls: string[] = [];
+  const slow = storeWith({
+    async writeSamples(...args) {
+      for (let turn = 0; turn < 100; turn++) await nextTurn();
+      await packing.writeSamples(...args);
+      calls.push('samples');
+    },
+    writeStatistics(...args) {
+      calls.push('statistics');
+      return packing.writeStatistics(...args);
+    },
+  });
+  await path.packer({ store: slow }).packDue();
+  expect(calls).toEqual(['samples', 'statistics']);
 });
 
 test('Packing an hour of a sensor: a row is unreadable: statistics stay empty, and the packer retries a day later', async () => {

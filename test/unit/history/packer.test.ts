@@ -169,16 +169,3 @@ test('History packer: a listener fails: progress stays, and the hour is packed a
   expect(reports).toBe(1);
   expect((await progressOf(group)).packedUntil).toBe(HOUR + HOUR_MS);
 });
-
-test('History packer: late samples are packed by the second pass: a listener gets their hour', async () => {
-  await path.send('device', samplesOf(HOUR, 20));
-  path.clock.now = CLOSING;
-  await path.packer().packDue();
-  await path.send('device', samplesOf(HOUR, 5, 20));
-  path.clock.now = SETTLING;
-  const late: number[] = [];
-  const listener: OnPacked = async (hours) => void late.push(...hours.map(({ hour }) => hour));
-  await path.packer({ listeners: [listener] }).packDue();
-  expect(new Set(late)).toEqual(new Set([HOUR]));
-  expect(await path.countOf('device', HOUR)).toEqual({ count: 25, source: 'statistics' });
-});

@@ -94,16 +94,3 @@ test('Dead letter: the database rejects a value without a timestamp: the time th
   const [newest] = await pipeline.deadLetters();
   expect(newest).toMatchObject({ receivedAt: NOW + 1, codes: { rejected: 1 } });
 });
-
-test('Dead letter: a stream to Kafka is configured: a stream_outbox row is written before the dead letter', async () => {
-  const written: string[] = [];
-  const pipeline = await start({
-    settings: { STREAM_KAFKA: '127.0.0.1:9092' },
-    async around({ table, kind }, run) {
-      if (kind !== 'select' && /outbox|dead_letter/.test(table)) written.push(table);
-      return run();
-    },
-  });
-  await pipeline.refuse('d');
-  expect(written).toEqual(['stream_outbox', 'dead_letter']);
-});

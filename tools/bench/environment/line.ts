@@ -13,6 +13,9 @@ const LEAST_BACKLOG = 2000;
 
 const SETTLE_MS = 60_000;
 
+/** The journal is steady when its age rises by less than this in a second. In seconds. */
+const RISE = 0.5;
+
 /** After this time without a commit, missing messages count as lost. */
 const STUCK_MS = 30_000;
 const LOOK_MS = 200;
@@ -75,8 +78,21 @@ export class Line {
     this.#feeding.catch(() => {}); // `end` awaits it, and throws.
   }
 
+  /** Waits until the journal of ingest writes rows as fast as it takes samples. Before that, a part of the work is not measured. */
+  async untilSteady() {
+    const ageOf = async () => (await this.metrics())('iot_journal_age_seconds');
+    let age = await ageOf();
+    const deadline = Date.now() + SETTLE_MS;
+    while (age > 0 && Date.now() < deadline) {
+      await sleep(1000);
+      const now = await ageOf();
+      if (now < age + RISE) return;
+      age = now;
+    }
+  }
+
   /**
-   * Waits until all published samples are committed.
+   * Waits until all published samples are committed, and the rows of the journal are written.
    * @throws {MillraceError} `failed`: samples are missing, or ingest refused messages
    */
   async end() {
@@ -125,6 +141,7 @@ export class Line {
       }
     } while (publishing || counts.committed < counts.published);
     await over;
+    await this.#untilWritten();
     const latency = await publisher.ask<Latencies>('latencies');
     await publisher.ask('stop');
     return { published: counts.published * samplesOf(shape), latency };
@@ -148,6 +165,11 @@ export class Line {
     }
   }
 
+  async #untilWritten() {
+    const deadline = Date.now() + SETTLE_MS;
+    while ((await this.metrics())('iot_journal_samples') > 0 && Date.now() < deadline) await sleep(UPDATE_MS);
+  }
+
   async #settle(due: number) {
     const deadline = Date.now() + SETTLE_MS;
     let there = 0;
@@ -156,6 +178,7 @@ export class Line {
       there = (await this.committed()) - this.#before;
     } while (there < due && Date.now() < deadline);
     await this.#parts.publisher.ask('stop');
+    await this.#untilWritten();
     const refused = (await this.metrics())('iot_ingest_dead_letters_total');
     // `there` may exceed `due`, because a redelivered message counts twice even if the database keeps it once.
     if (there < due || refused > 0) {
@@ -167,4 +190,4 @@ export class Line {
   }
 }
 
-export type Variant = Pick<Line, 'name' | 'pids' | 'committed' | 'begin' | 'end'>;
+export type Variant = Pick<Line, 'name' | 'pids' | 'committed' | 'begin' | 'untilSteady' | 'end'>;

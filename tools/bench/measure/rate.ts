@@ -37,6 +37,7 @@ export async function measureRate(
   try {
     await untilRegistered(variant, first + shape.devices * samplesOf(shape), stuckMs);
     await sleep(warmMs);
+    await variant.untilSteady();
     const observed = await startObserving({ ...variant.pids, database });
     const before = await variant.committed();
     await sleep(forMs);

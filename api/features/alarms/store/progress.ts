@@ -38,8 +38,11 @@ export const ALARM_LEASE_SECONDS = 15;
 /** `run`: UUID that a process creates at each start */
 export type EvaluationProgress = { process: string; run: string; evaluatedUntil: number };
 
-/** If a process dies, another process reads here which committed samples of the dead process were not evaluated. */
-export function createAlarmProgress(session: Session) {
+/**
+ * If a process dies, another process reads here which committed samples of the dead process were not evaluated.
+ * @param everywhere asks each data center: a process of another one is not dead because the link to it is cut
+ */
+export function createAlarmProgress(session: Session, everywhere: Session = session) {
   return {
     ...createLeaseStore(session, 'alarm_lease', ALARM_LEASE_SECONDS),
 
@@ -59,7 +62,7 @@ export function createAlarmProgress(session: Session) {
     },
 
     async all(): Promise<EvaluationProgress[]> {
-      const rows = await session.all(ALL, [PART]);
+      const rows = await everywhere.all(ALL, [PART]);
       return rows.map((row) => ({
         process: row['process'],
         run: uuidText(row['run'].getBuffer()),

@@ -41,8 +41,7 @@ export function createRollUps(
   const series = new AssetSeries({ tree, pending, store, reading: core.reading });
   let forgetting: NodeJS.Timeout | undefined;
   // A process without ingest does not pack.
-  const worker =
-    core.context.config.role === 'http' ? null : createWorker(core, { tree, refresh, pending, rollUps });
+  const worker = core.context.config.role === 'http' ? null : createWorker(core, { tree, refresh, pending });
   return {
     series,
     onPacked: worker?.onPacked,
@@ -72,14 +71,13 @@ function createWorker(
     tree,
     refresh,
     pending,
-    rollUps,
   }: {
     tree: RolledTree;
     refresh: () => Promise<void>;
     pending: PendingChanges;
-    rollUps: ReturnType<typeof createRollUpStore>;
   },
 ) {
+  const rollUps = createRollUpStore(store.everywhere.session);
   const { config, clock, logger, metrics, periodsOf } = context;
   const rolled = metrics.declare.counter(
     'iot_asset_roll_up_hours_total',

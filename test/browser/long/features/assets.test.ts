@@ -98,41 +98,6 @@ test('Assets page: devices announce their sites: tiles with the worst first, and
   await dashboard.lookAt('assets-hall');
 });
 
-test('Wall: grouped by area and limited to a plant: the address keeps both, headings lead down, and the path leads up', async () => {
-  const { page } = dashboard;
-  const headings = () => page.locator('.wall-site .wall-site-name').allTextContents();
-  const untilHeadings = (...names: string[]) =>
-    until(async () => (await headings()).join() === names.join(), { what: `the headings ${names}` });
-  await announce('mill-1', 'Plant 4/Yard');
-  await dashboard.visit('/');
-  await page.getByLabel('Group by').selectOption('area');
-  await untilHeadings('Hall 1', 'Hall 2', 'Yard');
-  await dashboard.lookAt('assets-wall');
-  await page.getByLabel('Place', { exact: true }).fill('Plant 1');
-  await untilHeadings('Hall 1', 'Hall 2');
-  await page.getByText('6 sensors match the filters.').waitFor();
-  await dashboard.untilRows(6);
-  await page.reload();
-  await untilHeadings('Hall 1', 'Hall 2');
-  expect(await page.getByLabel('Group by').inputValue()).toBe('area');
-  await dashboard.expectNoViolation();
-  await dashboard.lookAt('assets-wall-plant');
-  await page.locator('.wall-site').getByText('Hall 2').click();
-  await page.waitForURL('**/?level=area&place=Plant+1%2FHall+2');
-  await untilHeadings('Hall 2');
-  await dashboard.untilRows(2);
-  await page.getByRole('link', { name: 'Devices' }).click();
-  await page.getByRole('row').filter({ hasText: 'oven-1' }).waitFor();
-  expect(await page.getByRole('row').filter({ hasText: 'press-1' }).count()).toBe(0);
-  const path = page.getByRole('navigation', { name: 'Place on the wall' });
-  await path.getByRole('link', { name: 'Plant 1' }).click();
-  await untilHeadings('Hall 1', 'Hall 2');
-  await path.getByRole('link', { name: 'Open the asset' }).click();
-  await page.getByRole('heading', { level: 1, name: 'Plant 1' }).waitFor();
-  await page.getByRole('link', { name: 'On the wall' }).click();
-  await untilHeadings('Hall 1', 'Hall 2');
-});
-
 test('Assets page: a device is moved by keyboard: the old asset is without it, and its page names the new place', async () => {
   const { page } = dashboard;
   await open('Plant 1/Hall 1');
@@ -247,76 +212,4 @@ test('Plan: a picture with sensors: placed by keyboard and by drag, it shows new
   await page.reload();
   await picture.getByRole('link', { name: 'pulse' }).click();
   await page.waitForURL('**/devices/press-1/sensors/pulse');
-});
-
-test('Assets page: assets are moved, renamed and retired: the address follows, and an error is in words', async () => {
-  const { page } = dashboard;
-  dashboard.expectComplaints(/status of 409/);
-  await open('Plant 1/Hall 2');
-  await button('Move …').first().click();
-  await page.getByRole('option', { name: 'Top level' }).waitFor();
-  await page.keyboard.press('Enter');
-  await page.keyboard.press('Enter');
-  await message('Plant 1/Hall 2 is moved.');
-  await page.waitForURL('**/assets?path=Hall%202');
-  await button('Rename …').click();
-  await dashboard.untilFocused(dialog('Rename Hall 2').getByLabel('Name'));
-  await page.keyboard.press('Control+a');
-  await page.keyboard.type('Bakery');
-  await page.keyboard.press('Enter');
-  await page.waitForURL('**/assets?path=Bakery');
-  await button('Retire …').click();
-  await dialog('Retire Bakery?').getByRole('button', { name: 'Retire' }).click();
-  await dialog('Retire Bakery?').getByText('The asset is not empty').waitFor();
-});
-
-test('Assets page: a CSV file is imported: the test names refused lines, and the import creates and places', async () => {
-  const { page } = dashboard;
-  await dashboard.visit('/assets');
-  await button('Import CSV').click();
-  const text = 'path,level,device,sensor\nPlant 2/Line 1,line,,\nPlant 2/Line 1,,oven-1,\nPlant 3,,,heat\n';
-  await page.getByLabel('File').setInputFiles({
-    name: 'assets.csv',
-    mimeType: 'text/csv',
-    buffer: Buffer.from(text),
-  });
-  await dialog('Import assets').getByRole('button', { name: 'Test' }).click();
-  await dialog('Import assets').getByText('Line 4: A sensor needs its device.').waitFor();
-  await dashboard.lookAt('assets-import');
-  expect(await tiles()).not.toContain('Plant 2');
-  await dialog('Import assets').getByRole('button', { name: 'Import' }).click();
-  await message('1 created, 1 placed. 1 line refused.');
-  await tile('Plant 2').click();
-  await tile('Line 1').click();
-  await page.getByRole('link', { name: 'oven-1' }).first().waitFor();
-  const download = page.waitForEvent('download');
-  await dashboard.visit('/assets');
-  await page.getByRole('link', { name: 'Export CSV' }).click();
-  expect((await download).suggestedFilename()).toBe('assets.csv');
-});
-
-test('Assets page: a device that has not sent: the dialog warns, and a sensor without a type has a note instead of a chart', async () => {
-  const { page } = dashboard;
-  await announce('oven-9', 'Plant 8');
-  await open('Plant 8');
-  await button('Place a device').click();
-  const device = dialog('Place a device').getByLabel('Device: its name or its id');
-  await device.fill('desk-9');
-  const warning = dialog('Place a device').getByText('No device with this name or id has sent yet.');
-  await warning.waitFor();
-  await device.fill('oven-9');
-  await warning.waitFor({ state: 'detached' });
-  await device.fill('desk-9');
-  await page.keyboard.press('Enter');
-  await message('desk-9 is at Plant 8.');
-  await dashboard.publish('desk-9', { sensor_id: 'voltage', value: 3 });
-  await page.getByText('1 sensor without a type is in no chart').waitFor();
-});
-
-test('Assets page: an asset that does not exist: a notice with a link to all assets', async () => {
-  dashboard.expectComplaints(/status of 404/);
-  await dashboard.visit('/assets?path=Plant+9/Hall+1');
-  await dashboard.page.getByRole('heading', { name: 'There is no asset “Plant 9/Hall 1”' }).waitFor();
-  await dashboard.page.getByRole('link', { name: 'To all assets' }).click();
-  await tile('Plant 1').waitFor();
 });

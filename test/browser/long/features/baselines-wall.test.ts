@@ -89,31 +89,4 @@ describe('Wall', () => {
     await dashboard.page.getByRole('button', { name: 'Leave full screen' }).waitFor();
     await dashboard.expectAccessible();
   });
-
-  test.each([
-    ['full', 1440, 900],
-    ['full', 3840, 2160],
-    ['full', 390, 844],
-    ['kiosk', 3840, 2160],
-  ])(
-    'Wall of sensors: address ?%s, screen of %d x %d pixels: only the wall is shown, and nothing scrolls',
-    async (query, width, height) => {
-      await dashboard.page.setViewportSize({ width, height });
-      await visit(`/?${query}`);
-      await until(async () => (await wall().boundingBox())?.height !== 0, { what: 'a wall' });
-      const scrolls = () =>
-        dashboard.page.evaluate(() =>
-          [document.documentElement, ...document.querySelectorAll('.wall, .wall-room')].some(
-            (element) => element.scrollHeight > element.clientHeight + 1,
-          ),
-        );
-      // The wall is laid out again once its size is measured.
-      await until(async () => !(await scrolls()), { what: 'a page that does not scroll' });
-      const covered = async () => Number((await wall().boundingBox())?.height) / height;
-      await until(async () => (await covered()) > (width > 1000 ? 0.6 : 0.2), { what: 'a large wall' });
-      expect(await dashboard.page.locator('table').count()).toBe(0);
-      expect(await dashboard.page.getByRole('button').count()).toBe(query === 'kiosk' ? 0 : 1);
-      await dashboard.expectAccessible();
-    },
-  );
 });

@@ -8,7 +8,6 @@ const dashboard = useDashboard({ fill: publishSmallFleet });
 
 const legend = () => dashboard.page.getByLabel('Compared sensors');
 const charts = () => dashboard.page.locator('.compare-chart');
-const parameter = (name: string) => new URL(dashboard.page.url()).searchParams.get(name);
 
 async function compareTwo() {
   await publishNewSamples(dashboard);
@@ -28,28 +27,6 @@ describe('Compare', () => {
     expect(await charts().count()).toBe(1);
     await until(async () => /°C/.test((await legend().textContent()) ?? ''), { what: 'figures' });
     await dashboard.lookAt('compare');
-  });
-
-  test('Comparison page: options Stacked, Own axes and With last week: a chart for each sensor; the address holds all options', async () => {
-    await compareTwo();
-    await dashboard.page.getByText('Stacked', { exact: true }).click();
-    await until(async () => (await charts().count()) === 2, { what: 'two charts' });
-    await dashboard.page.getByText('Own axes', { exact: true }).click();
-    await dashboard.page.getByText('With last week', { exact: true }).click();
-    await until(async () => parameter('ghost') === '1w', { what: 'the address' });
-    expect([parameter('view'), parameter('axes')]).toEqual(['stacked', 'own']);
-    await dashboard.page.getByRole('columnheader', { name: 'A week earlier' }).waitFor();
-    await dashboard.lookAt('compare-stacked');
-  });
-
-  test('Comparison page: arrow key in the chart: screen readers announce the value of each sensor at the cursor', async () => {
-    await compareTwo();
-    // Each of the two sensors shows its newest value and three statistics.
-    const figures = async () => (await legend().textContent())?.match(/°C/g)?.length;
-    await until(async () => (await figures()) === 8, { what: 'the figures of both' });
-    await until(async () => (await dashboard.paintedColors('.compare-chart canvas')) > 3, { what: 'lines' });
-    await charts().first().press('ArrowLeft');
-    await dashboard.page.getByText(/ear of collar-1 .*ear of collar-3/).waitFor({ state: 'attached' });
   });
 });
 

@@ -1,19 +1,12 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { beforeEach, expect, test } from '@jest/globals';
-import { useDirectory } from '../../../support/directory.ts';
 import { until } from '../../../support/until.ts';
 import { useDashboard } from '../../../support/web/dashboard.ts';
 
 const SECONDS = 120;
-const DAY_MS = 86_400_000;
-/** Number of values of a correction that is sent in two parts. */
-const LONG = 9_000;
 const BEGIN = Math.floor(Date.now() / 60_000) * 60_000 - 3_600_000;
 const SENSOR = '/devices/my-desk/sensors/temperature';
 const WINDOW = `?from=${at(0)}&to=${at(SECONDS)}`;
 
-const directory = useDirectory('corrections');
 const dashboard = useDashboard({
   async fill(dashboard) {
     const sensors = ['temperature', 'humidity'].map((name) => ({
@@ -138,132 +131,4 @@ test('Corrections: one value is replaced, a range removed: marks, a gap and the 
   await row.getByRole('link', { name: new RegExp(at(50).slice(11, 19)) }).click();
   await button(/^Replaced 1 sample/).waitFor();
   expect(await button(/^Removed 40 samples/).count()).toBe(0);
-});
-
-test('Correction by a factor: the answer to a part is lost: Continue sends the same values, so none is multiplied twice', async () => {
-  const { page } = dashboard;
-  dashboard.expectComplaints(/net::ERR_FAILED/);
-  const before = await values(0, 20);
-  await openSensor();
-  await button('Correct values…').click();
-  const correct = dialog('Correct values of my-desk');
-  await correct.getByLabel('What to do').selectOption('multiply');
-  await fillRange('Correct values of my-desk', 0, 20);
-  await correct.getByLabel('Multiply by').fill('1.5');
-  await button('Count').click();
-  await correct.getByText('The first, 21, becomes 31.5 °C').waitFor();
-  await dashboard.lookAt('corrections-multiply');
-  await page.route('**/api/v1/corrections?*', async (route) => {
-    if (route.request().method() !== 'POST') return route.continue();
-    await route.fetch();
-    await route.abort();
-  });
-  await button('Correct 20 values').click();
-  await status(/The API cannot be reached/);
-  await dashboard.lookAt('corrections-stopped');
-  expect(await button('Correct values…').isDisabled()).toBe(true);
-  await page.unroute('**/api/v1/corrections?*');
-  await button('Continue').click();
-  await status('20 samples replaced.');
-  expect(await values(0, 20)).toEqual(before.map((value) => Number((value * 1.5).toPrecision(15))));
-
-  await button('Correct values…').click();
-  await correct.getByLabel('What to do').selectOption('add');
-  await fillRange('Correct values of my-desk', 0, 20);
-  await correct.getByLabel(/^Add, in °C/).fill('1');
-  await button('Count').click();
-  await correct.getByText('Values of this range were corrected before').waitFor();
-});
-
-test('Correction of more values than a request holds: the log has it in one row, and one Undo takes all parts back', async () => {
-  const { page, system } = dashboard;
-  const rows = Array.from({ length: LONG }, (_, row) => `${BEGIN - DAY_MS + row * 1000},${row % 10}`);
-  await fetch(`${system.httpUrl}/api/v1/import?device=logger`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'text/csv' },
-    body: `ts,level\n${rows.join('\n')}\n`,
-  });
-  const range = `from=${at(-DAY_MS / 1000)}&to=${at(LONG - DAY_MS / 1000)}`;
-  const sensor = '/devices/logger/sensors/level';
-  const highest = async () => {
-    const { points } = await system.get(`${sensor}/series?${range}&points=1`);
-    return Math.max(...points.map(({ max }: { max: number }) => max));
-  };
-  await dashboard.visit(`${sensor}?${range}`);
-  await button('Correct values…').click();
-  await dialog('Correct values of logger').getByLabel('What to do').selectOption('add');
-  await dialog('Correct values of logger').getByLabel('Add').fill('0.5');
-  await button('Count').click();
-  await button('Correct 9,000 values').click();
-  await status('9,000 samples replaced.');
-  expect(await highest()).toBe(9.5);
-  expect((await system.get('/corrections?device=logger')).items).toHaveLength(2);
-  await dashboard.visit('/corrections?device=logger');
-  await page.getByRole('rowheader', { name: 'Replaced 9,000 samples of logger' }).waitFor();
-  await button(/^Undo…/).click();
-  await dialog('Undo this correction?').getByRole('button', { name: 'Undo' }).click();
-  await status('9,000 samples undone.');
-  await page.getByText('Undone', { exact: true }).waitFor();
-  expect(await page.locator('table.corrections tbody tr').count()).toBe(2);
-  expect(await highest()).toBe(9);
-});
-
-test('Undo on two pages at once: the second page reports that somebody was faster', async () => {
-  const { page } = dashboard;
-  const range = `from=${at(110)}&to=${at(112)}`;
-  await fetch(`${dashboard.system.httpUrl}/api/v1/measurements?device=my-desk&sensor=humidity&${range}`, {
-    method: 'DELETE',
-  });
-  const other = await page.context().newPage();
-  const undo = { name: 'Undo… Removed 2 samples' };
-  const confirm = { name: 'Undo', exact: true };
-  for (const each of [page, other]) {
-    await each.goto(`${dashboard.system.httpUrl}/corrections?device=my-desk`);
-    await each.getByRole('button', undo).click();
-  }
-  await other.getByRole('button', confirm).click();
-  await other.getByRole('status').getByText('Removed 2 samples: undone.').waitFor();
-  await page.getByRole('button', confirm).click();
-  await page.getByRole('alert').getByText('Somebody has undone it already').waitFor();
-  await page.getByRole('button', { name: 'Cancel' }).click();
-  await page.getByRole('button', undo).waitFor({ state: 'detached' });
-  const { items } = await dashboard.system.get('/corrections?device=my-desk&limit=2');
-  expect(items.map(({ kind }: { kind: string }) => kind)).toEqual(['undo', 'remove']);
-});
-
-test('Removal on the page of a device: of all sensors, in the repeated hour of autumn: the offset is chosen', async () => {
-  await dashboard.open({ timezoneId: 'Europe/Berlin', locale: 'en-US' });
-  await dashboard.visit(`/devices/my-desk${WINDOW}`);
-  await button('Remove values…').click();
-  const remove = dialog('Remove values of my-desk');
-  await remove.getByLabel(/^From/).fill('2026-10-25T02:30:00');
-  await remove.getByLabel('The clock shows this time twice').selectOption('UTC+1');
-  await remove.getByLabel('From, UTC+1').waitFor();
-  await remove.getByLabel(/^To,/).fill('2026-10-25T02:10:00');
-  await remove.getByText('From has to be before to.').waitFor();
-  await dashboard.lookAt('corrections-autumn');
-  await remove.getByLabel(/^To,/).fill('2026-10-25T03:10:00');
-  await button('Count').click();
-  await remove.getByText('No sample is stored in this range.').waitFor();
-  expect(
-    await button('Count')
-      .or(button(/^Remove 0/))
-      .isDisabled(),
-  ).toBe(true);
-});
-
-test('Import page: Replace values that exist: the values of the file replace those that are stored', async () => {
-  const { page } = dashboard;
-  const file = join(directory, 'corrected.csv');
-  writeFileSync(file, `ts,temperature\n${at(100)},-7\n`);
-  await dashboard.visit('/import');
-  await page.locator('input[type=file]').setInputFiles(file);
-  await page.getByLabel('Device', { exact: true }).fill('my-desk');
-  await page.getByLabel('Replace values that exist').check();
-  await dashboard.lookAt('import-replace');
-  await button('Import').click();
-  await page.getByText('1 sample stored').waitFor();
-  expect(await values(100, 101)).toEqual([-7]);
-  await dashboard.visit('/corrections?device=my-desk');
-  await page.getByRole('cell', { name: 'import' }).first().waitFor();
 });

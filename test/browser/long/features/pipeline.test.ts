@@ -1,6 +1,5 @@
 import { test } from '@jest/globals';
 import type { Locator } from 'playwright-core';
-import { writeHeartbeats } from '../../../support/processes/other-processes.ts';
 import { publishSmallFleet, SENSORS } from '../../../support/simulator/small-fleet.ts';
 import { until } from '../../../support/until.ts';
 import { useDashboard } from '../../../support/web/dashboard.ts';
@@ -56,31 +55,6 @@ test('Pipeline page: a device publishes, then stops: the rate of stored samples 
     await stop();
   }
   await until(async () => (await figure('ingest', 'Stored')) === 0, { what: 'standstill' });
-});
-
-test('Pipeline page: measurements are refused, and a process sends no heartbeat: a message is shown for each problem', async () => {
-  await writeHeartbeats(dashboard.system, { silentMs: 120_000 });
-  await dashboard.visit('/pipeline');
-  // The refusal rate covers a few seconds, so the finding disappears soon after the last refusal.
-  const refusing = setInterval(
-    () => dashboard.publish('collar-1', [{ sensor_id: 'ear', ts: Date.now(), value: 'warm' }]),
-    500,
-  );
-  try {
-    await dashboard.page.getByText(/^Measurements are refused: .* a second\.$/).waitFor();
-    await stage('ingest').filter({ hasText: '!' }).waitFor();
-    await dashboard.page.getByText(/^millrace-3 has sent no heartbeat for \d+ min\.$/).waitFor();
-    await dashboard.page
-      .getByRole('table', { name: 'Processes' })
-      .getByRole('row')
-      .filter({ hasText: 'millrace-3' })
-      .filter({ hasText: 'silent' })
-      .waitFor();
-    await dashboard.page.getByRole('link', { name: 'See them' }).press('Enter');
-  } finally {
-    clearInterval(refusing);
-  }
-  await dashboard.page.getByRole('heading', { name: 'Dead letters', level: 1 }).waitFor();
 });
 
 test('Fleet page: opened: the key figures of the pipeline are shown', async () => {

@@ -64,15 +64,3 @@ test('Credentials API: issue, rotate, revoke: MQTT accepts only the newest secre
     expectProblem(await ask(method, path), 404, 'not_found');
   }
 });
-
-test.each([
-  [{}, 400, 'malformed'],
-  ['pump', 400, 'malformed'],
-  [{ account: 1 }, 400, 'malformed'],
-  [{ account: 'x', devices: 'y' }, 400, 'malformed'],
-  [{ account: 'x', password: 'of my own' }, 400, 'malformed'],
-  [{ account: 'ä'.repeat(100) }, 400, 'bad_id'],
-  [{ account: 'x', devices: Array.from({ length: 1001 }, (_, i) => `d${i}`) }, 400, 'malformed'],
-])('Credentials API: POST with the body %j: refused with the error code', async (body, status, code) => {
-  expectProblem(await ask('POST', '', body), status, code);
-});

@@ -6,7 +6,7 @@ import { readMetric } from '../../../support/metrics.ts';
 import { storedValues, useExternalBroker } from '../../../support/mqtt/external-broker.ts';
 import { until } from '../../../support/until.ts';
 
-const { connectDevice, startSystem, startWire } = useExternalBroker();
+const { connectDevice, startSystem } = useExternalBroker();
 
 const directory = useDirectory('mappings');
 const file = join(directory, 'mappings.yaml');
@@ -49,15 +49,4 @@ test('Mapped topics of an external broker: values and a retained description are
   expect(await readMetric(system, 'iot_ingest_mapped_messages_total{mapping="sensors",result="read"}')).toBe(
     3,
   );
-});
-
-test('Mapped topics of an external broker: connection breaks before the PUBACK: each value is stored', async () => {
-  const wire = await startWire();
-  const system = await startSystem({ MQTT_URL: wire.url, MQTT_MAPPINGS: file });
-  const client = await connectDevice();
-  await client.publishAsync('farm/field/s', '1', { qos: 1 });
-  await until(async () => (await storedValues(system, 'field')).length === 1);
-  wire.cut();
-  for (const value of ['2', '3']) await client.publishAsync('farm/field/s', value, { qos: 1 });
-  await until(async () => new Set(await storedValues(system, 'field')).size === 3);
 });

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
 import type { MqttClient } from 'mqtt';
@@ -8,24 +8,7 @@ import { useCredentials } from '../../../support/features/credentials/index.ts';
 import { readMetric } from '../../../support/metrics.ts';
 import { useTestSystem } from '../../../support/system/use.ts';
 
-/** The test vectors have times of this day, so the clock of the system starts in its evening. */
-const EVENING = Date.parse('2026-11-22T16:00:00.000Z');
 const INSTALLATION = { username: 'operator', password: 'the password of the operator' };
-
-type Vector = {
-  title: string;
-  topic: string;
-  payload: unknown;
-  device?: string;
-  ts?: string;
-  values?: Record<string, number>;
-  units?: Record<string, string>;
-  describes?: { sensor: string; unit?: string };
-};
-
-const VECTORS: Vector[] = readPresets().flatMap(({ name }) =>
-  JSON.parse(readFileSync(new URL(`../../../vectors/mappings/${name}.json`, import.meta.url), 'utf8')),
-);
 
 const directory = useDirectory('mappings');
 const file = join(directory, 'mappings.yaml');
@@ -39,7 +22,6 @@ ${readPresets()
 `,
 );
 
-const began = Date.now();
 const system = useTestSystem({
   settings: {
     MQTT_MAPPINGS: file,
@@ -47,7 +29,6 @@ const system = useTestSystem({
     MQTT_USERNAME: INSTALLATION.username,
     MQTT_PASSWORD: INSTALLATION.password,
   },
-  clock: () => EVENING + Date.now() - began,
 });
 const credentials = useCredentials(system);
 let installation: MqttClient;
@@ -61,37 +42,12 @@ const publish = (client: MqttClient, topic: string, payload: unknown) =>
 const samplesOf = async (device: string, sensor: string): Promise<Array<{ ts: string; value: number }>> =>
   (
     await system.get(
-      `/devices/${encodeURIComponent(device)}/sensors/${encodeURIComponent(sensor)}/measurements?from=${EVENING - 86_400_000}&limit=1000`,
+      `/devices/${encodeURIComponent(device)}/sensors/${encodeURIComponent(sensor)}/measurements?limit=1000`,
     )
   ).items;
 
 const isKnown = async (device: string): Promise<boolean> =>
   (await system.fetch(`/devices/${device}`)).status === 200;
-
-test('Mapped topics: examples of all presets: every value is stored with its time, and sensors have their units', async () => {
-  for (const { topic, payload } of VECTORS) await publish(installation, topic, payload);
-  for (const { device = '', ts, values = {}, units = {}, describes } of VECTORS) {
-    for (const [sensor, value] of Object.entries(values)) {
-      const samples = await samplesOf(device, sensor);
-      const expected = ts === undefined ? { value } : { ts, value };
-      expect(samples).toContainEqual(expect.objectContaining(expected));
-    }
-    if (Object.keys(values).length === 0 && !describes) continue;
-    const { sensors } = await system.get(`/devices/${encodeURIComponent(device)}`);
-    const unitOf = (name: string) => sensors.find((sensor: { name: string }) => sensor.name === name)?.unit;
-    for (const [sensor, unit] of Object.entries(units))
-      expect([sensor, unitOf(sensor)]).toEqual([sensor, unit]);
-    if (describes?.unit) expect(unitOf(describes.sensor)).toBe(describes.unit);
-  }
-  expect(
-    await readMetric(
-      system,
-      'iot_ingest_mapped_messages_total{mapping="shelly/notifications",result="skipped"}',
-    ),
-  ).toBe(1);
-  expect((await system.get('/unmatched-topics')).items).toEqual([]);
-  expect((await system.get(`/dead-letters?from=${EVENING}`)).items).toEqual([]);
-});
 
 test('Mapped topics: account of a device: messages for other devices are acknowledged and dropped', async () => {
   const own = await credentials.connectAs('hall');

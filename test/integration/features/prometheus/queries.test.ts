@@ -129,25 +129,6 @@ test('Prometheus query_range: sum by site of hourly maxima: POST with a form and
   expect((await response.json()).data.result).toEqual(result);
 });
 
-test.each([
-  ['millrace_value', { step: '1ms' }, 'more than 11000 steps'],
-  ['millrace_value', { end: 5 }, 'end is before start'],
-  ['millrace_value', { step: '0s' }, 'not a duration'],
-  ['millrace_value', { start: 'yesterday' }, 'RFC 3339'],
-  ['max_over_time(millrace_value[7d])', { step: '1s', end: BEGIN / 1000 + 9000 }, 'bins each'],
-  ['rate(millrace_value[5m])', {}, 'rate(millrace_value[5m]) is not supported'],
-  ['millrace_value{', {}, 'not valid PromQL'],
-])('Prometheus query_range: %s with %j: 422 with the reason', async (query, more, reason) => {
-  const range = { start: BEGIN / 1000, end: BEGIN / 1000 + 3600, step: '1m' };
-  const answer = await ask('query_range', { query, ...range, ...more });
-  expect(answer).toEqual({
-    httpStatus: 422,
-    status: 'error',
-    errorType: 'bad_data',
-    error: expect.stringContaining(reason),
-  });
-});
-
 test('Prometheus query: last_over_time of 1 h: the last value of each sensor before the instant', async () => {
   const at = BEGIN + 2 * HOUR_MS;
   const { resultType, result } = await ask('query', {

@@ -87,18 +87,6 @@ describe('npm run dead-letters: list and summary', () => {
       '[1] {"sensor_id": "t\\u001b[2J", "value": "x"}   <- not_numeric',
     ]);
   });
-
-  test('npm run dead-letters: summary: counts the dead letters that list shows', async () => {
-    const { code, lines } = await run('summary', '--from', '3d');
-    expect(code).toBe(0);
-    expect(lines.map((line) => line.replace(/^\S+Z/, 'hour'))).toEqual([
-      'hour  1 dead letter: 1 malformed',
-      'hour  1 dead letter: 1 too_old',
-      'hour  1 dead letter: 1 not_numeric',
-      'hour  1 dead letter: 1 too_old',
-      'in all  4 dead letters: 2 too_old, 1 malformed, 1 not_numeric',
-    ]);
-  });
 });
 
 test('npm run dead-letters: replay of one dead letter: refused before the birth of its device, stored after it, also by a second replay', async () => {

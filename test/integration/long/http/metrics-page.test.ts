@@ -1,6 +1,4 @@
 import { expect, test } from '@jest/globals';
-import cassandra from 'cassandra-driver';
-import { connect } from '../../../../api/store/connect.ts';
 import { useCleanUps } from '../../../support/clean-ups.ts';
 import { sharedContactPoint } from '../../../support/database/engine.ts';
 import { documentedMetrics, exposedMetrics } from '../../../support/documents/metrics-page.ts';
@@ -81,30 +79,6 @@ test('Metrics gauges: database is unavailable: they show the standstill and the 
   await stored;
   await until(async () => (await read('iot_ingest_standstill_seconds')) === 0);
   await until(async () => (await read('iot_db_nodes{state="up"}')) === 1);
-});
-
-test('Query rules: one database request breaks several rules: each rule is reported', async () => {
-  const { system } = await startSystem();
-  const wrong: string[] = [];
-  const { cql } = system.config;
-  const client = await connect(cql, {
-    keyspace: cql.keyspace,
-    applicationName: 'test',
-    onBrokenRule: (rule) => wrong.push(rule),
-  });
-  afterwards(() => client.shutdown());
-  const all = 'SELECT client_id FROM process';
-  const hasBroken = (rules: string[]) =>
-    until(() => wrong.length >= rules.length).then(() => expect(wrong.splice(0).sort()).toEqual(rules));
-
-  await client.execute(all, [], { prepare: false });
-  await hasBroken(['unprepared']);
-  await client.execute(all, [], { consistency: cassandra.types.consistencies.one });
-  await hasBroken(['consistency']);
-  await client.execute(`${all} WHERE role = ? allow filtering`, ['all'], { fetchSize: 0 });
-  await hasBroken(['filtering', 'unpaged']);
-  await client.execute(all);
-  expect(wrong).toEqual([]);
 });
 
 test('Metrics: external MQTT broker: share group members and messages dropped by the broker are counted', async () => {

@@ -4,11 +4,8 @@ import { useCleanUps } from '../../../support/clean-ups.ts';
 import { sharedContactPoint } from '../../../support/database/engine.ts';
 import { useKeyspace } from '../../../support/database/keyspace.ts';
 import { expectProblem, send } from '../../../support/http/index.ts';
-import { startGate } from '../../../support/http/tcp-gate.ts';
 import type { Json } from '../../../support/json.ts';
-import { startMosquitto } from '../../../support/mqtt/mosquitto.ts';
 import { startApi } from '../../../support/processes/api-process.ts';
-import { startTestSystem } from '../../../support/system/index.ts';
 import { until } from '../../../support/until.ts';
 
 const HEARTBEAT_MS = 200;
@@ -71,54 +68,4 @@ test('GET /pipeline/unwatched: process is killed, and started again later: the a
   ]);
   expectProblem(await send(second.httpUrl, `${PATH}?from=now&to=-1h`), 400, 'bad_range');
   expectProblem(await send(second.httpUrl, `${PATH}?limit=5`), 400, 'bad_parameter');
-});
-
-test('GET /pipeline/unwatched: database, then MQTT broker, is unreachable: the answer has both times', async () => {
-  const database = await startGate(`cql://${sharedContactPoint()}`);
-  afterwards(() => database.stop());
-  const broker = await startMosquitto();
-  afterwards(() => broker.remove());
-  const system = await startTestSystem({
-    settings: {
-      CQL_CONTACT_POINTS: `127.0.0.1:${database.port}`,
-      MQTT_URL: broker.url,
-      MQTT_CLIENT_ID: 'millrace-1',
-    },
-    periods: { heartbeat: HEARTBEAT_MS },
-  });
-  afterwards(async () => {
-    await database.open();
-    await system.stop();
-  });
-  await until(async () => (await system.get('/pipeline/unwatched')).since !== null);
-
-  database.cut('refuse');
-  const noDatabase = { from: Date.now(), to: 0 };
-  await sleep(AWAY_MS);
-  noDatabase.to = Date.now();
-  await database.open();
-  const isReported = async (time: { from: number; to: number }) => holds(await read(system.httpUrl), time);
-  await until(() => isReported(noDatabase).catch(() => false), { what: 'the outage of the database' });
-
-  await broker.stop();
-  await until(async () => !(await system.get('/pipeline')).broker.ok, { what: 'the broker to be away' });
-  const noBroker = { from: Date.now(), to: 0 };
-  await sleep(AWAY_MS);
-  noBroker.to = Date.now();
-  await broker.start();
-  await until(() => isReported(noBroker), { what: 'the outage of the broker' });
-});
-
-test('GET /pipeline/unwatched: only a process with the role http runs: the answer is empty, since it cannot watch ingest', async () => {
-  const broker = await startMosquitto();
-  afterwards(() => broker.remove());
-  const system = await startTestSystem({
-    settings: { ROLE: 'http', MQTT_URL: broker.url, CURSOR_SECRET: 'a secret of at least 32 characters' },
-    periods: { heartbeat: HEARTBEAT_MS },
-  });
-  afterwards(() => system.stop());
-  const seen = async () => (await system.get('/pipeline')).processes[0].seen;
-  const before = await seen();
-  await until(async () => (await seen()) > before);
-  expect(await system.get('/pipeline/unwatched')).toMatchObject({ since: null, items: [] });
 });

@@ -38,14 +38,8 @@ export interface WorldSensor {
 
 let tables: Promise<Map<string, Table>> | null = null;
 
-/** A violation of a rule of roll-ups, to prove that the model notices it. */
-export interface Mistake {
-  store?: (rollUps: RollUpStore) => Partial<RollUpStore>;
-  ignoresEdits?: boolean;
-}
-
 /** @param sensors name and type of each sensor, by the name of its device */
-export async function createWorld(sensors: Record<string, Record<string, string>>, mistake: Mistake = {}) {
+export async function createWorld(sensors: Record<string, Record<string, string>>) {
   tables ??= readMemoryTables();
   const clock = { now: FIRST_HOUR };
   const retention = { latestGroups: GROUPS };
@@ -69,7 +63,7 @@ export async function createWorld(sensors: Record<string, Record<string, string>
   function createProcess(historyDays: number = HISTORY_DAYS) {
     const tree = new AssetTree();
     const pending = new PendingChanges();
-    if (!mistake.ignoresEdits) tree.onChange(pending.note);
+    tree.onChange(pending.note);
     /** writes until the process is killed; `unsent`: before the last one reaches the database */
     const life = { writes: Number.POSITIVE_INFINITY, unsent: false };
 
@@ -79,7 +73,7 @@ export async function createWorld(sensors: Record<string, Record<string, string>
     };
 
     const mortal = Object.fromEntries(
-      Object.entries({ ...rollUps, ...mistake.store?.(rollUps) }).map(([name, call]) => [
+      Object.entries(rollUps).map(([name, call]) => [
         name,
         async (...args: never[]) => {
           if (!name.startsWith('write')) return (call as (...args: never[]) => unknown)(...args);

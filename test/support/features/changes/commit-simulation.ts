@@ -124,10 +124,15 @@ export class CommitSimulation {
           const stored = this.#table.get(row.process);
           if (!stored || stored.beat < row.beat) this.#table.set(row.process, row);
         }),
-      all: () => this.#readMarks(process),
+      allOrLocal: () => this.#readMarks(process),
     };
     process.marks = new CommitMarks({ store, clock: process.wall, monotonic, everyMs: 2 ** 30 });
-    process.horizon = new CommitHorizon({ stamps: process.marks, readAll: store.all, monotonic, everyMs: 0 });
+    process.horizon = new CommitHorizon({
+      stamps: process.marks,
+      readAll: store.allOrLocal,
+      monotonic,
+      everyMs: 0,
+    });
     this.processes.push(process);
     const keep = () => {
       Promise.resolve(process.marks.ready() ?? process.marks.mark()).catch(() => {});

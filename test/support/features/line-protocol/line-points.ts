@@ -1,8 +1,14 @@
 import { LineParser } from '../../../../api/features/line-protocol/parser.ts';
-import type { Point } from '../../payloads/line-reference.ts';
 
 /** A point whose fields are those with numbers, and the number of its texts. */
-type NumericPoint = Omit<Point, 'fields'> & { fields: [string, number][]; texts: number };
+type NumericPoint = {
+  line: number;
+  measurement: string;
+  tags: [string, string][];
+  fields: [string, number][];
+  texts: number;
+  time: string;
+};
 
 export function readLines(text: string) {
   const parser = new LineParser(text, {

@@ -65,21 +65,6 @@ test('MQTT connections: a flood without CONNECT: only connections of the same ad
   expect(broken).toBe(0);
 });
 
-test('MQTT connections: limit for connections without CONNECT: connected devices do not count', async () => {
-  const { port, refused } = await startBroker({ connections: 1000, pending: 10, withinMs: 1000 });
-  stopTime();
-  const fleet = await tcpClients.flood(10, port);
-  for (const [index, device] of fleet.entries()) await connectMqtt(device, `device-${index}`);
-  const flood = await tcpClients.flood(30, port);
-  await until(async () => (await refused('crowded')) === 20);
-  // The connections of the fleet are older.
-  jest.advanceTimersByTime(1000);
-  await until(() => flood.every(({ closed }) => closed()));
-  expect(await refused('crowded')).toBe(20);
-  expect(await refused('silent')).toBe(10);
-  expect(fleet.some(({ closed }) => closed())).toBe(false);
-});
-
 test.each([
   ['sends no byte', Buffer.alloc(0)],
   ['sends CONNECT too slowly', connectBytes({ clientId: 'x'.repeat(10_000) })],
@@ -97,20 +82,4 @@ test.each([
   await dripped;
   expect(client.received()).not.toBe(CONNACK);
   expect(clients()).toBe(0);
-});
-
-test('MQTT connections: limit for all connections is reached: each further connection is closed until a connected device leaves', async () => {
-  const { port, refused } = await startBroker({ connections: 20, pending: 20, withinMs: NEVER_MS });
-  const fleet = await tcpClients.flood(20, port);
-  for (const [index, device] of fleet.entries()) await connectMqtt(device, `device-${index}`);
-  const flood = await tcpClients.flood(30, port);
-  await until(() => flood.every(({ closed }) => closed()));
-  expect(await refused('full')).toBe(30);
-  fleet[0]?.socket.end();
-  await until(async () => {
-    const next = await tcpClients.open(port);
-    if (!next.closed()) next.socket.write(connectBytes({ clientId: 'next' }));
-    await until(() => next.closed() || next.received() === CONNACK);
-    return !next.closed();
-  });
 });

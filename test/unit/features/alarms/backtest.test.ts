@@ -119,19 +119,6 @@ test('POST /alarm-rules/test: samples exist for a part of the range: stored_from
     });
 });
 
-test('POST /alarm-rules/test: the limit of concurrent requests is reached: 429 busy, until one request ends', async () => {
-  await heat([1, 9, 1]);
-  hold();
-  const first = ask(ABOVE);
-  await until(() => reads.begun > 0);
-  const refused = await ask(ABOVE);
-  expect(refused.status).toBe(429);
-  expect(await refused.json()).toMatchObject({ code: 'busy' });
-  held?.release();
-  expect((await first).status).toBe(200);
-  expect((await ask(ABOVE)).status).toBe(200);
-});
-
 test('POST /alarm-rules/test: a sensor has never sent: its absence begins with its registration, and its first sample ends it', async () => {
   await system.accept('iot/v1/oven/birth', JSON.stringify({ sensors: [{ sensor_id: 'heat' }] }));
   const { device: bytes } = system.keyOf('oven', 'heat');

@@ -230,21 +230,6 @@ test('Alarm deliveries: the shelving of an alarm ends while its end is being sto
   expect(rows.size).toBe(0);
 });
 
-test('Alarm deliveries: a delivery cannot be stored: the caller gets the error, and no delivery is pending', async () => {
-  const deliveries = startDeliveries(
-    async () => {},
-    async () => ALARM,
-  );
-  const write = rows.set;
-  rows.set = () => {
-    throw new Error('the database is away');
-  };
-  await expect(deliveries.begin(ALARM, ['opened'])).rejects.toThrow('the database is away');
-  rows.set = write;
-  expect(deliveries.pending).toBe(0);
-  await deliveries.stop();
-});
-
 test('Alarm deliveries: no process ran for two days: a due delivery is attempted once more, then given up', async () => {
   let isAway = true;
   const sent: string[] = [];
@@ -291,25 +276,6 @@ test('Alarm deliveries: the opening of an alarm waits for its next attempt: the 
   expect(sent).toEqual(['1 opened', '0 opened', '0 cleared']);
 });
 
-test('Alarm deliveries: another process still retries the opening of an alarm: the end is sent only after the opening', async () => {
-  const cleared = { ...ALARM, cleared: 60_000 };
-  const sent: string[] = [];
-  const deliveries = startDeliveries(
-    async (_, event) => void sent.push(event),
-    async () => cleared,
-  );
-  rows.set('opened', rowOf('opened', { begunAt: now - 1, attempts: 8, nextAt: now + 60_000 }));
-  await deliveries.begin(cleared, ['cleared']);
-  deliveries.send(cleared);
-  await until(() => deliveries.pending === 0);
-  expect(sent).toEqual([]);
-  now += 120_000;
-  deliveries.start();
-  await until(() => rows.size === 0);
-  await deliveries.stop();
-  expect(sent).toEqual(['opened', 'cleared']);
-});
-
 test('Alarm deliveries: the webhook hangs: Alertmanager still gets its delivery and the open alarms, and the lease is renewed', async () => {
   let release = () => {};
   const released: Promise<void> = new Promise((resolve) => {
@@ -348,23 +314,5 @@ test('Alarm deliveries: the webhook hangs: Alertmanager still gets its delivery 
   await until(() => count.renewals > renewals);
   expect(count).toMatchObject({ webhook: 16, alertmanager: 1, repeat: 1 });
   release();
-  await deliveries.stop();
-});
-
-test('Alarm deliveries: another process takes the lease for deliveries: this process reports no pending deliveries', async () => {
-  let isHeld = true;
-  const deliveries = startDeliveries(
-    async () => {
-      throw new Error('the receiver is away');
-    },
-    async () => ALARM,
-    undefined,
-    { leases: { renew: async () => isHeld, take: async () => isHeld, release: async () => {} } },
-  );
-  rows.set('due', rowOf('due', {}));
-  deliveries.start();
-  await until(() => deliveries.pending === 1);
-  isHeld = false;
-  await until(() => deliveries.pending === 0);
   await deliveries.stop();
 });

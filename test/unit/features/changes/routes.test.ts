@@ -11,7 +11,7 @@ const cursors = createCursors({ secret: 'a secret', clock });
 async function answerTo(since: string, batchDays: number): Promise<string> {
   const changeReaders = { acquire: () => () => {} };
   const context = { config: { retention: { batchDays } }, clock };
-  const deps = { store: { groups: 1 }, context, http: { cursors }, changeReaders };
+  const deps = { store: { groups: 1, everywhere: {} }, context, http: { cursors }, changeReaders };
   const handle = getChanges(deps as never) as (request: object, response: object) => Promise<void>;
   // A HEAD request reads no changes.
   const request = { method: 'HEAD', url: '/changes', query: { since } };

@@ -68,15 +68,3 @@ test('Export: the client reads nothing: its connection is closed, and the query 
   await until(() => state.ended);
   response.destroy();
 });
-
-test('Export: the limit of concurrent exports is reached: 429 until one export ends', async () => {
-  const { response, url } = await serve();
-  response.on('error', () => {});
-  expect((await fetch(url)).status).toBe(429);
-  response.destroy();
-  await until(async () => {
-    const next = await fetch(url);
-    await next.body?.cancel();
-    return next.status === 200;
-  });
-});

@@ -1,11 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { calendarGrid, mostCalendarBins, wholeGrid } from '../../../../api/features/query/calendar.ts';
-import { Bins } from '../../../../api/history/reading/bins.ts';
+import { calendarGrid, mostCalendarBins } from '../../../../api/features/query/calendar.ts';
 import type { Grid } from '../../../../api/history/reading/grid.ts';
 import { isZone } from '../../../../common/zones.ts';
 
 const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
 
 /** @returns the starts of its bins, and the end of the last */
 const edgesOf = ({ length, startOf }: Grid): string[] =>
@@ -72,20 +70,6 @@ test.each(['day', 'week', 'month'] as const)(
 
 test('Time zone of calendar bins: only names of the IANA database are accepted', () => {
   expect(['Europe/Berlin', 'UTC', 'Mars/Base', ''].map(isZone)).toEqual([true, true, false, false]);
-});
-
-describe('Bins: aggregates of one bin', () => {
-  const range = { from: 10, to: DAY };
-
-  test('Bins: hours and samples are added in any order: the first and last value are those of the first and last time', () => {
-    const bins = new Bins(range, wholeGrid(range));
-    bins.addHour(5 * HOUR, { count: 2, min: 1, max: 2, sum: 3, first: 2, last: 1 });
-    bins.addSamples({ times: [7 * HOUR, 7 * HOUR + 1], values: [8, 9] });
-    bins.addSamples({ times: [5, 11, 12], values: [100, 4, 5] });
-    bins.addHour(6 * HOUR, { count: 1, min: 7, max: 7, sum: 7, first: 7, last: 7 });
-    const names = ['first', 'last', 'count', 'sum', 'avg', 'min', 'max'] as const;
-    expect(names.flatMap((name) => bins.column(name))).toEqual([4, 9, 7, 36, 36 / 7, 1, 9]);
-  });
 });
 
 describe('Grid: widths', () => {

@@ -15,20 +15,16 @@ const REPEAT_MS = 100 * 86_400_000;
 
 /** kinds of the database requests for births */
 let requests: string[] = [];
-/** Write requests wait for this promise. */
-let held: Promise<unknown> | undefined;
 let store: Store;
 let database: Client;
 
 beforeEach(async () => {
   requests = [];
-  held = undefined;
   const memory = await createMemoryStore({
     clock: () => T0,
     around: async (request, run) => {
       if (request.table !== 'sparkplug_birth') return run();
       requests.push(request.kind);
-      if (request.kind !== 'select') await held;
       return run();
     },
   });
@@ -72,24 +68,6 @@ test('Sparkplug alias definitions: a quarter of HISTORY_DAYS has passed since th
   expect(await rows()).toEqual([0, REPEAT_MS]);
 });
 
-test('Sparkplug alias definitions: the row of a birth is not committed yet: write() does not resolve', async () => {
-  let commit = () => {};
-  held = new Promise((resolve) => {
-    commit = () => resolve(undefined);
-  });
-  let settled = false;
-  const entering = openBook()
-    .write(DEVICE, definitions(T0))
-    .then(() => {
-      settled = true;
-    });
-  for (let turns = 0; turns < 20; turns++) await new Promise(setImmediate);
-  expect([settled, requests.length]).toEqual([false, 2]);
-  commit();
-  await entering;
-  expect(await rows()).toEqual([0]);
-});
-
 test('Sparkplug alias definitions: the clock was set back, or two births share a ms: the birth that arrived last is used', async () => {
   const book = openBook();
   await book.write(DEVICE, definitions(T0 + 5000, 'dbirthSwapped'));
@@ -105,14 +83,6 @@ test('Sparkplug alias definitions: a birth gives an alias two names: the alias i
   expect([...names]).toEqual([[2, 'c']]);
 });
 
-test('Sparkplug alias definitions: an alias had another name in an earlier birth: reported as contested', async () => {
-  const book = openBook();
-  await book.write(DEVICE, definitionsOf([metric('a', 1), metric('b', 2)], T0));
-  await book.write(DEVICE, definitionsOf([metric('b', 2)], T0 + 1));
-  const { contested } = await book.write(DEVICE, definitionsOf([metric('c', 1), metric('b', 2)], T0 + 2));
-  expect([...contested]).toEqual([1]);
-});
-
 test('Sparkplug alias definitions: four reads, three of them at once: the database is read once', async () => {
   await openBook().write(DEVICE, definitions(T0));
   const book = openBook();
@@ -123,41 +93,3 @@ test('Sparkplug alias definitions: four reads, three of them at once: the databa
 });
 
 /** @param births one each second */
-async function enterAll(births: Array<[name: string, alias: number][]>) {
-  const book = openBook();
-  for (const [index, entries] of births.entries()) {
-    const metrics = entries.map(([name, alias]) => metric(name, alias));
-    await book.write(DEVICE, definitionsOf(metrics, T0 + 1000 * index));
-  }
-  return book;
-}
-
-/** @param ms since T0 */
-const aliases = async (book: DefinitionBook, ms: number) => [
-  ...((await book.certainAt(DEVICE, T0 + ms))?.names ?? []),
-];
-
-test('Replay with Sparkplug aliases: births before and after the dead letter are equal: aliases are resolved', async () => {
-  const birth = [
-    ['a', 1],
-    ['b', 2],
-  ] as Array<[string, number]>;
-  expect(await aliases(await enterAll([birth, birth]), 500)).toEqual([
-    [1, 'a'],
-    [2, 'b'],
-  ]);
-});
-
-test('Replay with Sparkplug aliases: births before and after the dead letter differ in one alias: no alias is resolved', async () => {
-  const book = await enterAll([
-    [
-      ['a', 1],
-      ['b', 2],
-    ],
-    [
-      ['a', 1],
-      ['c', 2],
-    ],
-  ]);
-  expect(await aliases(book, 500)).toEqual([]);
-});

@@ -53,38 +53,6 @@ test('Sparkplug DBIRTH payload: texts are no sensors, but a metric with null is 
   ]);
 });
 
-const first = vector('ddata');
-
-test('Sparkplug data payload: a metric has only an alias: name and type of the birth are used', () => {
-  const { found, allKnown } = read(first, vector('dbirth'));
-  expect([found, allKnown]).toEqual([[['Temperature', 2000, 22]], true]);
-  expect(read(vector('ddataCount'), vector('dbirth')).found).toEqual([['Count', 2500, -7]]);
-});
-
-test.each([
-  ['no birth', undefined],
-  ['only the birth of another device', vector('nbirth')],
-])('Sparkplug data payload: its alias is defined in %s: refused as unknown_sensor', (_, birth) => {
-  expect(read(first, birth)).toEqual({
-    found: [],
-    allKnown: false,
-    refused: [
-      {
-        index: 0,
-        code: 'unknown_sensor',
-        path: 'metrics[0].alias',
-        rule: 'must be one that a birth defines',
-      },
-    ],
-    skipped: 0,
-  });
-});
-
-test('Sparkplug data payload: no birth, but metrics have name and type: stored, and the payload is reported as incomplete', () => {
-  const { found, allKnown, refused } = read(vector('types'));
-  expect([found.length > 0, allKnown, refused]).toEqual([true, false, []]);
-});
-
 test('Sparkplug data payload: two 64-bit aliases that round to one double: each resolves to its own name', () => {
   expect(read(vector('wideData'), vector('wideBirth')).found).toEqual([
     ['one', 1, 1],

@@ -126,30 +126,3 @@ test('Series of points: the sum of an hour exceeds the range of a double: its sa
   const shape = await read({ ...history, lookUp: endless }, FROM, FROM + 2 * HOUR, { points: 1 });
   expect(shape).toMatchObject({ source: 'samples', points: [{ count: 2, avg: 0.5 }] });
 });
-
-describe('Series: days of a clock ahead of UTC', () => {
-  const to = FROM + 3 * DAY;
-
-  test('Series of points: a time zone two hours ahead of UTC: only statistics are read, and bins begin at local midnight', async () => {
-    const history = createHistory();
-    const shape = await read(history, FROM, to, { shift: 2 * HOUR });
-    expect(shape.width).toBe(DAY);
-    expect(shape.points.map(({ ts, count }) => [(ts - FROM) / HOUR, count])).toEqual([
-      [-2, 22],
-      [22, 24],
-      [46, 24],
-      [70, 2],
-    ]);
-    expect(history.reads).toEqual({ cached: 0, scans: 0, unpacked: 0 });
-  });
-
-  test('Series of points: a time zone 5.5 hours ahead of UTC: samples are read, and bins begin at local midnight', async () => {
-    const history = createHistory({ times: hoursOf(FROM, to).flatMap((hour) => [hour, hour + HOUR / 2]) });
-    const shape = await read(history, FROM, to, { shift: 5.5 * HOUR });
-    expect(shape.points.map(({ ts }) => (ts - FROM) / HOUR)).toEqual([-5.5, 18.5, 42.5, 66.5]);
-    expect(history.reads.cached + history.reads.scans).toBeGreaterThan(0);
-  });
-});
-
-const hoursOf = (from: number, to: number): number[] =>
-  Array.from({ length: (to - from) / HOUR }, (_, index) => from + index * HOUR);

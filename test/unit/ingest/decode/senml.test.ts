@@ -52,16 +52,3 @@ test('SenML, RFC 8428 section 4.5.3: time below 2^28 s: relative to the time of 
   expect(read([{ bn: 'a', bt: -10, t: -5, v: 1 }]).found).toEqual([['a', NOW - 15_000, 1]]);
   expect(read([{ bn: 'a', bt: 2 ** 28 - 1, t: 1, v: 1 }]).found).toEqual([['a', 2 ** 28 * 1000, 1]]);
 });
-
-const VERSION = expect.objectContaining({ code: 'malformed', path: '[0].bver' });
-
-test('SenML, RFC 8428 section 4.4: unknown label that ends with an underscore: the whole pack is refused', () => {
-  expect(() =>
-    read([
-      { n: 'a', v: 1 },
-      { n: 'b', v: 2, kind_: 1 },
-    ]),
-  ).toThrow('"kind_"');
-  expect(() => read([{ bver: 11, n: 'a', v: 1 }])).toThrow(VERSION);
-  expect(() => read([{ bver: '10', n: 'a', v: 1 }])).toThrow(VERSION);
-});

@@ -167,9 +167,7 @@ test('Map of sensors: 10,000 values: stored; one more: refused with too_large', 
   expect(read(map(10_001)).refused).toMatchObject([[-1, 'too_large', expect.anything()]]);
 });
 
-const asMap = (ts: unknown) => ({ ts, t: 1 });
 const asPlain = (ts: unknown) => ({ sensor_id: 't', ts, value: 1 });
-const forms = [asMap, asPlain];
 
 test('Plain JSON: ts in seconds while TS_UNIT is ms: refused with a question about seconds', () => {
   for (const seconds of [NOW / 1000, NOW / 1000 + 0.25]) {
@@ -208,17 +206,4 @@ test.each([
   const { found, refused } = read({ time, t: 1 });
   expect(found).toEqual([]);
   expect(refused).toEqual([[0, expect.stringMatching(/^(?:too_old|in_future)$/), expect.any(String)]]);
-});
-
-test.each(forms)('JSON and sensor map: TS_UNIT is s, ts with a fraction: stored to the ms: %#', (form) => {
-  const { found, refused } = read(form(NOW / 1000 - 1.2345), { tsUnitMs: 1000 });
-  expect([found, refused]).toEqual([['t 1 -1234'], []]);
-});
-
-test('Plain JSON: true and false: stored as 1 and 0', () => {
-  const { found } = read([
-    { sensor_id: 'a', value: true },
-    { sensor_id: 'b', value: false },
-  ]);
-  expect(found).toEqual(['a 1', 'b 0']);
 });

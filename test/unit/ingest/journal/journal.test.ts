@@ -56,10 +56,11 @@ const countRows = async ({ client }: MemoryPipeline, device: Buffer) => {
 
 const takeoverOf = ({ store, ingest }: MemoryPipeline) =>
   new JournalTakeover({
-    store: store.journal,
-    leases: store.journalLeases,
+    own: store.journal,
+    store: store.everywhere.journal,
+    leases: store.packLeases,
     isOwn: () => false,
-    write: (samples) => ingest.measurements.writeOrphaned(samples, ingest.keepRefused),
+    write: (samples) => ingest.measurements.writeOrphaned(samples),
     process: 'second',
     beatMs: 2,
     logger: { info() {}, debug() {}, error() {} },
@@ -233,28 +234,6 @@ test('Journal: the database refuses the row of the journal: the message gets its
   expect(await pipeline.deadLetters()).toEqual([]);
 });
 
-test('Journal: a message of one sensor has many samples: a segment counts all of them', async () => {
-  const pipeline = await start();
-  await openJournal(pipeline);
-  const { append } = JournalRun.prototype;
-  const counted: number[] = [];
-  try {
-    JournalRun.prototype.append = function (this: JournalRun, now, bytes, write) {
-      counted.push(bytes);
-      return append.call(this, now, bytes, write);
-    };
-    const samples = Array.from({ length: 64 }, (_, step) => ({
-      sensor_id: 's',
-      ts: NOW - step,
-      value: step,
-    }));
-    await pipeline.measure('d', samples);
-  } finally {
-    JournalRun.prototype.append = append;
-  }
-  expect(counted[0]).toBeGreaterThan(64 * 16);
-});
-
 test('Journal: its row is committed after the drain: the message gets its own row', async () => {
   const writes = new HeldWrites();
   const pipeline = await start({ writes });
@@ -349,28 +328,6 @@ test('WaitingSamples: the cache replaces the device meanwhile: each sensor has o
   expect(waiting.device).toBe(newest);
   expect(waiting.series()).toMatchObject([{ times: [NOW - 1, NOW], values: [1, 2] }]);
   expect(waiting.newest()).toEqual(new Map([[SENSOR, { ts: NOW, value: 2 }]]));
-});
-
-test('WaitingSamples: the oldest is that of all devices that wait or are being written', () => {
-  const samples = new WaitingSamples();
-  const add = (name: string, now: number) => samples.add(deviceOf(name), seriesOf(NOW, 1), 1, now);
-  const begin = (name: string) => {
-    const [waiting] = samples.find(name) as [WaitingDevice];
-    samples.startWriting(waiting);
-    return waiting;
-  };
-  expect(samples.oldest).toBeNull();
-  for (const [place, name] of ['a', 'b', 'c'].entries()) add(name, place);
-  const [b, a] = [begin('b'), begin('a')];
-  expect(samples.oldest).toBe(0);
-  samples.endWriting(a);
-  expect(samples.oldest).toBe(1);
-  samples.endWriting(b);
-  expect(samples.oldest).toBe(2);
-  samples.endWriting(begin('c'));
-  expect(samples.oldest).toBeNull();
-  add('d', 7);
-  expect(samples.oldest).toBe(7);
 });
 
 test('Journal: the process is killed and starts again: its readers find all samples at once', async () => {

@@ -125,14 +125,6 @@ test('Compare command, --kafka: ledger and topic differ: the report goes up to t
   expect(closed).toBe(0);
 });
 
-test('Compare command, --kafka with --from and --to: this time range is compared, and the watermark is ignored', async () => {
-  const { lines } = await runKafka(['--from', String(START - 1000), '--to', String(START)], null);
-  expect(lines[1]).toBe('From 2026-11-21T09:59:59.000Z to before 2026-11-21T10:00:00.000Z');
-  expect(lines.at(-1)).toBe(
-    'They agree: nothing is missing, unknown or different, and every record is in its place.',
-  );
-});
-
 test('Compare command, --kafka: there is no watermark in Kafka and no --to: the command fails', async () => {
   expect((await runKafka([], null)).error).toMatchObject({
     code: 'failed',

@@ -187,31 +187,6 @@ test('Write merger: messages join a row whose permit was refused: later rows of 
   expect(sent).toEqual([['row']]);
 });
 
-test('Write merger: rows of other replicas arrive while many rows wait: the waiting rows are not examined', async () => {
-  const { merger, write, sent } = open(100, undefined, LONG_MS);
-  void write('first', '1');
-  await settle();
-  let reads = 0;
-  for (const name of ['a', 'b', 'c']) {
-    const row = createRow(name, '1');
-    Object.defineProperty(row, 'bytes', {
-      get() {
-        reads++;
-        return 100;
-      },
-    });
-    void merger.write(row);
-  }
-  await settle();
-  reads = 0;
-  for (const nodes of ['2', '3', '4', '5']) {
-    void write(`of ${nodes}`, nodes);
-    await settle();
-  }
-  expect(reads).toBe(0);
-  expect(sent).toHaveLength(5);
-});
-
 test('Write merger: no answer within the hold time: waiting writes are sent without waiting longer', async () => {
   const { write, sent, inFlight } = open(10, undefined, 1);
   void write('first', '1');
@@ -374,51 +349,6 @@ test('Write merger: any writes, answers and failures: each write ends once, with
     ),
     { numRuns: 100 },
   );
-});
-
-test('Write merger: a batch takes all waiting writes: the permits that are granted to them later are returned', async () => {
-  const { write, sent, inFlight, places } = open(1);
-  void write('first', '1');
-  await settle();
-  for (let n = 0; n < 5; n++) void write(`a${n}`, '1');
-  await settle();
-  while (inFlight[0]) {
-    inFlight[0].end();
-    await settle();
-  }
-  expect(sent).toHaveLength(2);
-  expect(places()).toBe(0);
-  void write('last', '1');
-  await settle();
-  expect(sent.at(-1)).toEqual(['last']);
-});
-
-test('Write merger: 2,000 large writes wait: fewer than 50 size checks for one request', async () => {
-  const { merger, write, inFlight } = open(1);
-  void write('first', '1');
-  await settle();
-  let looked = 0;
-  const large = Array.from({ length: 2000 }, (_, n) => {
-    const row = createRow(`a${n}`, '1');
-    Object.defineProperty(row, 'bytes', {
-      get() {
-        looked++;
-        return 3000;
-      },
-    });
-    return merger.write(row);
-  });
-  await settle();
-  looked = 0;
-  inFlight[0]?.end();
-  await settle();
-  expect(merger.waiting).toBe(1999);
-  expect(looked).toBeLessThan(50);
-  while (inFlight[0]) {
-    inFlight[0].end();
-    await settle();
-  }
-  await Promise.all(large);
 });
 
 test('Write merger: the size of a write throws an error: that write is rejected, and the others are sent', async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { areFew } from '../../../../web/chart/reader.ts';
-import { drawn, join, type Shape, shapeOfBins, shapeOfSamples, within } from '../../../../web/chart/shape.ts';
+import { drawn, join, type Shape, shapeOfBins, shapeOfSamples } from '../../../../web/chart/shape.ts';
 
 const samples = (ts: number[], valueAt: (ts: number) => number = (at) => at) =>
   shapeOfSamples({ ts, value: ts.map(valueAt) }, { from: 0, to: 1_000_000 });
@@ -21,11 +21,6 @@ const bins = (starts: number[], step_ms: number, count: number = 10) =>
     },
     { from: 0, to: 1_000_000 },
   );
-
-test('Chart data: only a time range is kept: a sample or bin at the end of the range is excluded', () => {
-  expect(within(samples([10, 20, 30]), { from: 10, to: 30 }).ts).toEqual([10, 20]);
-  expect(within(bins([0, 100, 200, 300], 100), { from: 100, to: 300 }).ts).toEqual([100, 200]);
-});
 
 test('Chart data: parts with overlapping ranges are joined: samples of the newer part replace those of the older part', () => {
   const joined = join(samples([10, 20, 30]), { ...samples([20, 25, 40], () => 7), from: 20 });
