@@ -1,10 +1,10 @@
 import com.hivemq.embedded.EmbeddedHiveMQ;
 import java.nio.file.Path;
 
-/** Runs HiveMQ CE with folders of its configuration and data. Without an extension it accepts all clients. */
+/** Runs HiveMQ CE. Arguments: folders of its configuration and of its data. Without an extension it accepts all clients. */
 class HiveMq {
   public static void main(String[] arguments) {
-    final Path configuration = Path.of(arguments[0]);
+    final var configuration = Path.of(arguments[0]);
     final var broker = EmbeddedHiveMQ.builder().withConfigurationFolder(configuration)
         .withExtensionsFolder(configuration).withDataFolder(Path.of(arguments[1])).build();
     Runtime.getRuntime().addShutdownHook(new Thread(() -> broker.stop().join()));

@@ -6,9 +6,10 @@ import { promisify } from 'node:util';
 import { ensureTools } from '../../infra/bootstrap/index.ts';
 import { runShown } from '../../infra/bootstrap/run-shown.ts';
 import { steadyPort } from '../../infra/engine/ports.ts';
-import { installOnce } from '../bench/peers/tools.ts';
+import { installOnce, installWithGo } from '../bench/peers/tools.ts';
 import { startProgram } from '../bench/process/program.ts';
-import { jsonOf, Part, type Setup, type SubjectKind, TOPIC } from './subjects.ts';
+import { jsonOf, Part, type Prepare, type Setup, type Subject } from './subjects.ts';
+import { createSubscriber } from './subscriber.ts';
 
 const OURS = new URL('../../infra/mosquitto/mosquitto.conf', import.meta.url);
 const HIVEMQ = fileURLToPath(new URL('HiveMq.java', import.meta.url));
@@ -18,44 +19,35 @@ const POM = `<project><modelVersion>4.0.0</modelVersion><groupId>a</groupId><art
 <dependencies><dependency><groupId>com.hivemq</groupId><artifactId>hivemq-community-edition-embedded</artifactId>
 <version>${VERSIONS.hivemq}</version></dependency></dependencies></project>`;
 
-/** Of a broker that is a program: `ready` is in its log when it accepts clients. */
+/** `ready` is in the log of a broker that accepts clients. */
 type Command = { program: string; args: string[]; ready: string };
 
-const brokerKind = (
-  title: string,
-  version: 4 | 5,
-  configure: (port: number, setup: Setup) => Promise<Command>,
-): SubjectKind => ({
-  title,
-  async prepare(setup) {
+const program =
+  (version: 4 | 5, configure: (port: number, setup: Setup) => Promise<Command>): Prepare =>
+  async (setup) => {
     const port = await steadyPort();
     const { program: command, args, ready } = await configure(port, setup);
     const log = join(setup.logs, 'broker.log');
     const isReady = (text: string) => text.includes(ready);
-    const broker = new Part(() => startProgram({ title, command, args, log, isReady }));
-    return {
-      url: () => `mqtt://127.0.0.1:${port}`,
-      version,
-      parts: { broker },
-      topic: TOPIC,
-      write: jsonOf,
-    };
-  },
-});
+    const broker = new Part(() => startProgram({ title: 'broker', command, args, log, isReady }));
+    return brokerAt(`mqtt://127.0.0.1:${port}`, version, broker, setup);
+  };
+
+function brokerAt(address: string, version: 4 | 5, broker: Part, { trace }: Setup): Subject {
+  const place = { url: () => address, version };
+  return { ...place, broker, write: jsonOf, ...createSubscriber(place, trace) };
+}
 
 /** @param lines of its configuration, besides listener and folder */
-export const mosquittoKind = (title: string, lines: () => Promise<string[]>): SubjectKind =>
-  brokerKind(title, 5, async (port, setup) => {
-    const { mosquitto } = await ensureTools(['mosquitto'], setup);
+const mosquitto = (lines: () => Promise<string[]>): Prepare =>
+  program(5, async (port, setup) => {
+    const tools = await ensureTools(['mosquitto'], setup);
     const configuration = join(setup.logs, 'mosquitto.conf');
-    const own = [
-      ...(process.getuid?.() === 0 ? ['user root'] : []),
-      `listener ${port} 127.0.0.1`,
-      'allow_anonymous true',
-      `persistence_location ${setup.data}/`,
-    ];
+    // Mosquitto would change from root to a user that cannot write here.
+    const own = process.getuid?.() === 0 ? ['user root'] : [];
+    own.push(`listener ${port} 127.0.0.1`, 'allow_anonymous true', `persistence_location ${setup.disk.path}/`);
     await writeFile(configuration, [...own, ...(await lines()), ''].join('\n'));
-    return { program: String(mosquitto?.path), args: ['-c', configuration], ready: ' running' };
+    return { program: String(tools.mosquitto?.path), args: ['-c', configuration], ready: ' running' };
   });
 
 /** Lines that belong to our container. */
@@ -65,49 +57,40 @@ async function ours() {
   return (await readFile(OURS, 'utf8')).split('\n').filter((line) => !PLACES.test(line));
 }
 
-async function rabbitmq(port: number, { data, logs, ...setup }: Setup): Promise<Command> {
+async function rabbitmq(port: number, { disk, logs, ...setup }: Setup): Promise<Command> {
   await ensureTools(['rabbitmq'], setup);
-  const [amqp, distribution, names] = [await steadyPort(), await steadyPort(), await steadyPort()];
+  const [amqp, names] = [await steadyPort(), await steadyPort()];
   await writeFile(join(logs, 'plugins'), '[rabbitmq_mqtt].');
-  await writeFile(join(logs, 'rabbitmq.conf'), `mqtt.listeners.tcp.1 = 127.0.0.1:${port}\n`);
-  const environment = {
-    HOME: logs,
-    ERL_EPMD_PORT: names,
-    RABBITMQ_NODENAME: 'acks@localhost',
-    RABBITMQ_NODE_IP_ADDRESS: '127.0.0.1',
-    RABBITMQ_NODE_PORT: amqp,
-    RABBITMQ_DIST_PORT: distribution,
-    RABBITMQ_MNESIA_BASE: data,
-    RABBITMQ_LOGS: '-',
-    RABBITMQ_CONF_ENV_FILE: '/dev/null',
-    RABBITMQ_CONFIG_FILE: join(logs, 'rabbitmq.conf'),
-    RABBITMQ_ENABLED_PLUGINS_FILE: join(logs, 'plugins'),
-  };
-  const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}`);
+  await writeFile(
+    join(logs, 'rabbitmq.conf'),
+    `listeners.tcp.1 = 127.0.0.1:${amqp}\nmqtt.listeners.tcp.1 = 127.0.0.1:${port}\n`,
+  );
+  const environment = [
+    `HOME=${logs}`,
+    `ERL_EPMD_PORT=${names}`,
+    'RABBITMQ_NODENAME=acks@localhost',
+    `RABBITMQ_DIST_PORT=${await steadyPort()}`,
+    `RABBITMQ_MNESIA_BASE=${disk.path}`,
+    'RABBITMQ_LOGS=-',
+    `RABBITMQ_CONFIG_FILE=${join(logs, 'rabbitmq.conf')}`,
+    `RABBITMQ_ENABLED_PLUGINS_FILE=${join(logs, 'plugins')}`,
+  ];
   // The server would leave its name server behind.
   const script = `epmd & names=$!; /usr/lib/rabbitmq/bin/rabbitmq-server & server=$!
     trap 'kill $server' TERM; wait $server; wait $server; kill $names`;
-  return { program: 'env', args: [...variables, 'sh', '-c', script], ready: 'Server startup complete' };
+  return { program: 'env', args: [...environment, 'sh', '-c', script], ready: 'Server startup complete' };
 }
 
 async function nats(port: number, setup: Setup): Promise<Command> {
   const { go } = await ensureTools(['go'], setup);
-  const module = `github.com/nats-io/nats-server/v2@v${VERSIONS.nats}`;
-  const folder = await installOnce(setup.tools, `nats-server-${VERSIONS.nats}`, (part) =>
-    runShown(String(go?.path), ['install', module], {
-      title: 'NATS',
-      env: { ...process.env, GOBIN: part },
-      ...setup,
-    }),
-  );
+  const args = [`github.com/nats-io/nats-server/v2@v${VERSIONS.nats}`];
+  const options = { go: String(go?.path), args, onStatus: setup.onStatus };
+  const folder = await installWithGo(setup.tools, `nats-server-${VERSIONS.nats}`, options);
   const configuration = join(setup.logs, 'nats.conf');
-  const lines = [
-    'server_name: acks',
-    'listen: "127.0.0.1:-1"',
-    `jetstream { store_dir: "${setup.data}" }`,
-    `mqtt { listen: "127.0.0.1:${port}" }`,
-  ];
-  await writeFile(configuration, lines.join('\n'));
+  await writeFile(
+    configuration,
+    `server_name: acks, listen: "127.0.0.1:-1", jetstream { store_dir: "${setup.disk.path}" }, mqtt { listen: "127.0.0.1:${port}" }`,
+  );
   return { program: join(folder, 'nats-server'), args: ['-c', configuration], ready: 'Server is ready' };
 }
 
@@ -122,45 +105,36 @@ async function hivemq(port: number, setup: Setup): Promise<Command> {
     join(setup.logs, 'config.xml'),
     `<hivemq><listeners><tcp-listener><port>${port}</port><bind-address>127.0.0.1</bind-address></tcp-listener></listeners></hivemq>`,
   );
-  const args = ['-cp', join(jars, '*'), HIVEMQ, setup.logs, setup.data];
+  const args = ['-cp', join(jars, '*'), HIVEMQ, setup.logs, setup.disk.path];
   return { program: String(java?.path), args, ready: 'HiveMQ accepts clients' };
 }
 
-/** The configuration of Debian's package turns persistence on. */
-const MOSQUITTO = mosquittoKind('Mosquitto 2.0.11 of Debian', async () => ['persistence true']);
-export const OUR_MOSQUITTO = mosquittoKind('Mosquitto, `infra/mosquitto`', ours);
+export const OUR_MOSQUITTO: Prepare = mosquitto(ours);
 
-export const BROKERS: Record<string, SubjectKind> = {
-  mosquitto: MOSQUITTO,
+export const BROKERS = {
+  /** The configuration of Debian's package turns persistence on. */
+  mosquitto: mosquitto(async () => ['persistence true']),
   'mosquitto-configured': OUR_MOSQUITTO,
-  rabbitmq: brokerKind('RabbitMQ 3.10 of Debian', 4, rabbitmq),
-  nats: brokerKind(`NATS ${VERSIONS.nats}, JetStream`, 4, nats),
-  hivemq: brokerKind(`HiveMQ CE ${VERSIONS.hivemq}`, 5, hivemq),
-};
+  rabbitmq: program(4, rabbitmq),
+  nats: program(4, nats),
+  hivemq: program(5, hivemq),
+} satisfies Record<string, Prepare>;
 
-interface Own {
-  url: string;
-  version: number;
-  /** shell commands */
-  start?: string;
-  kill?: string;
-}
-
-/** A broker that runs already. */
-export const ownBroker = ({ url, version, start = '', kill = '' }: Own): SubjectKind => ({
-  title: url,
-  async prepare() {
-    const shell = (command: string) => promisify(execFile)('sh', ['-c', command]);
+/** A broker that runs already. @param options `start`, `kill`: shell commands */
+export const ownBroker =
+  (options: { url: string; mqtt: number; start?: string; kill?: string }): Prepare =>
+  async (setup) => {
+    await setup.disk.remove(); // The broker has its own.
+    const shell = (command = '') => promisify(execFile)('sh', ['-c', command]);
     let isKilled = false;
     const broker = new Part(async () => {
-      if (isKilled) await shell(start);
+      if (isKilled) await shell(options.start);
       return { stop: async () => {} };
     });
     broker.kill = async () => {
       isKilled = true;
-      await shell(kill);
+      await shell(options.kill);
       await broker.stop();
     };
-    return { url: () => url, version: version === 4 ? 4 : 5, parts: { broker }, topic: TOPIC, write: jsonOf };
-  },
-});
+    return brokerAt(options.url, options.mqtt === 4 ? 4 : 5, broker, setup);
+  };

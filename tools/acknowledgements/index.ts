@@ -4,7 +4,6 @@ import { claimDataDir } from '../../common/data-dir.ts';
 import { type CommandLine, type Flag, parseFlags, usageError } from '../../common/flags.ts';
 import { readSettings } from '../../common/settings/index.ts';
 import { createStatusLine } from '../../common/status-line.ts';
-import { textTable } from '../bench/report/table.ts';
 import { BROKERS, ownBroker } from './brokers.ts';
 import { PIPELINES } from './pipelines.ts';
 import { runScenario, verdictOf } from './run.ts';
@@ -21,7 +20,6 @@ const FLAGS = {
     fallback: Object.keys(SUBJECTS).join(','),
   },
   scenario: { type: 'text', help: 'comma-separated', fallback: Object.keys(SCENARIOS).join(',') },
-  markdown: { type: 'switch', help: 'print the table as Markdown' },
   url: { type: 'text', help: 'address', fallback: 'mqtt://127.0.0.1:1883', group: OWN },
   mqtt: { type: 'integer', help: '5, or 4 for MQTT 3.1.1', fallback: 5, group: OWN },
   kill: { type: 'text', help: 'shell command that kills the broker', group: OWN },
@@ -30,7 +28,7 @@ const FLAGS = {
 
 const LINE: CommandLine<typeof FLAGS> = {
   command: COMMAND,
-  help: 'Shows how many messages a broker or pipeline loses after it has acknowledged them.',
+  help: 'Counts messages that a broker or pipeline acknowledges and loses. Prints a table in Markdown.',
   examples: [
     `${COMMAND} --subject mosquitto`,
     `${COMMAND} --subject own --scenario broker --kill "docker kill mq" --start "docker start mq"`,
@@ -41,30 +39,33 @@ const LINE: CommandLine<typeof FLAGS> = {
 
 // npm run acknowledgements: runs each scenario with each subject.
 await runCommand(async () => {
-  const { subject, scenario, markdown, mqtt, ...own } = parseFlags(LINE, process.argv.slice(2));
-  const kinds = chosen('subject', subject, { ...SUBJECTS, own: ownBroker({ ...own, version: mqtt }) });
+  const { subject, scenario, ...own } = parseFlags(LINE, process.argv.slice(2));
+  const subjects = chosen('subject', subject, { ...SUBJECTS, own: ownBroker(own) });
   const scenarios = chosen('scenario', scenario, SCENARIOS);
   const { dataDir } = readSettings();
   await claimDataDir(dataDir);
   const line = createStatusLine(process.stderr);
   const home = join(dataDir, 'acknowledgements');
-  const rows: string[][] = [];
-  for (const [name, kind] of kinds) {
-    const row = [kind.title];
-    rows.push(row);
-    for (const [act, each] of scenarios) {
+  const row = (cells: string[]) => `| ${cells.join(' | ')} |`;
+  const names = scenarios.map(([name]) => name);
+  const table = [row(['', ...names]), row(['---', ...names.map(() => '---')])];
+  for (const [name, prepare] of subjects) {
+    const verdicts: string[] = [];
+    for (const [act, scene] of scenarios) {
       const onStatus = (text: string) => line.update(`${name}, ${act}: ${text}`);
       onStatus('runs');
       const place = { dir: join(home, name, act), tools: join(dataDir, 'tools'), onStatus };
-      const verdict = verdictOf(await runScenario(kind, each, place));
+      const verdict = await runScenario(prepare, scene, place).then(verdictOf, notRun);
       line.print(`${name}, ${act}: ${verdict}`);
-      row.push(verdict);
+      verdicts.push(verdict);
     }
+    table.push(row([name, ...verdicts]));
   }
-  const head = ['subject', ...scenarios.map(([, { title }]) => title)];
-  console.log(markdown ? markdownTable(head, rows) : textTable(head, rows));
+  console.log(table.join('\n'));
   console.error(`Traces: ${home}`);
 });
+
+const notRun = ({ message }: Error) => `not run: ${message.split('\n')[0]}`;
 
 function chosen<T>(flag: string, names: string, all: Record<string, T>): Array<[string, T]> {
   return names.split(',').map((name) => {
@@ -72,8 +73,4 @@ function chosen<T>(flag: string, names: string, all: Record<string, T>): Array<[
     if (found) return found;
     throw usageError(COMMAND, [`--${flag} takes ${Object.keys(all).join(', ')}, not "${name}"`]);
   });
-}
-
-function markdownTable(head: string[], rows: string[][]) {
-  return [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import mqtt, { type IClientOptions, type MqttClient } from 'mqtt';
+import mqtt, { type MqttClient } from 'mqtt';
 import { MillraceError } from '../../common/errors.ts';
-import type { Subject } from './subjects.ts';
+import { type Subject, TOPIC } from './subjects.ts';
 
 /** Numbered messages, padded to `bytes`. Without a `rate` in messages/s, the broker sets the pace. */
 export type Load = { count: number; bytes: number; rate?: number };
@@ -13,21 +13,6 @@ const STALL_MS = 5000;
 const LOOK_MS = 10;
 /** Higher reason codes are refusals: MQTT 5, section 3.4.2.1. */
 const REFUSED = 0x80;
-
-/** @param onClient adds listeners before the first packet arrives */
-export function connect(
-  { url, version }: Subject,
-  options: IClientOptions,
-  onClient: (client: MqttClient) => void,
-): Promise<MqttClient> {
-  const common = { protocolVersion: version, keepalive: 0, reconnectPeriod: 0 };
-  return new Promise((resolve, reject) => {
-    const client = mqtt.connect(url(), { ...options, ...common });
-    onClient(client);
-    client.once('connect', () => resolve(client)).on('error', reject);
-    client.once('close', () => reject(new MillraceError('failed', 'the broker closes the connection')));
-  });
-}
 
 export class Publisher {
   readonly acknowledged: Set<number> = new Set();
@@ -57,11 +42,11 @@ export class Publisher {
       const due = Math.min(count, first + ((now - began) / 1000) * rate);
       while (this.#next < due && this.#open.size < WINDOW) this.#send(this.#next++, bytes);
       if (this.#open.size === 0) this.#lastAt = now;
-      if (!this.#client?.connected)
-        return this.#trace('the broker has closed the connection of the publisher');
-      this.heldBack ||= now - this.#lastAt > STALL_MS;
-      if (now - this.#lastAt > STALL_MS)
+      if (!this.#client?.connected) return this.#trace('the broker has closed the connection');
+      if (now - this.#lastAt > STALL_MS) {
+        this.heldBack = true;
         return this.#trace(`the publisher is held back: ${this.#open.size} messages without PUBACK`);
+      }
       await sleep(LOOK_MS);
     }
   }
@@ -71,30 +56,36 @@ export class Publisher {
   }
 
   async #connect(bytes: number) {
-    const clientId = `acks-publisher-${process.pid}`;
-    this.#client = await connect(this.#subject, { clientId }, (client) =>
-      client.on('packetreceive', (packet) => {
-        if (packet.cmd === 'puback') this.#acknowledge(Number(packet.messageId), packet.reasonCode ?? 0);
-      }),
-    );
+    const { url, version } = this.#subject;
+    const client = mqtt.connect(url(), { protocolVersion: version, keepalive: 0, reconnectPeriod: 0 });
+    client.on('packetreceive', (packet) => {
+      if (packet.cmd === 'puback') this.#acknowledge(Number(packet.messageId), packet.reasonCode);
+    });
+    await new Promise((resolve, reject) => {
+      client.once('connect', resolve).on('error', reject);
+      client.once('close', () => reject(new MillraceError('failed', 'the broker refuses the publisher')));
+    });
+    this.#client = client;
     const again = [...this.#open.values()];
     this.#open.clear();
     for (const number of again) this.#send(number, bytes);
   }
 
   #send(number: number, bytes: number) {
-    const { topic, write } = this.#subject;
-    this.#client?.publish(topic, write(number).padEnd(bytes), { qos: 1 }, () => {});
-    this.#open.set(Number(this.#client?.getLastMessageId()), number);
-    this.#trace(`publisher > PUBLISH ${number}`);
+    this.#client?.publish(TOPIC, this.#subject.write(number).padEnd(bytes), { qos: 1 }, () => {});
+    const id = Number(this.#client?.getLastMessageId());
+    this.#open.set(id, number);
+    this.#trace(`publisher > PUBLISH id ${id}: message ${number}`);
   }
 
-  #acknowledge(id: number, code: number) {
+  /** @param code MQTT 3.1.1 has none */
+  #acknowledge(id: number, code?: number) {
     const number = this.#open.get(id) ?? Number.NaN;
-    this.#trace(`publisher < PUBACK ${number} 0x${code.toString(16).padStart(2, '0')}`);
+    const reason = code === undefined ? '' : ` reason 0x${code.toString(16).padStart(2, '0')}`;
+    this.#trace(`publisher < PUBACK id ${id}${reason}: message ${number}`);
     this.#open.delete(id);
     this.#lastAt = performance.now();
-    if (code < REFUSED) this.acknowledged.add(number);
+    if (code === undefined || code < REFUSED) this.acknowledged.add(number);
     else this.refused++;
   }
 }

@@ -1,64 +1,70 @@
 import { createWriteStream } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Disk } from './disk.ts';
 import { Publisher } from './publisher.ts';
-import { type Scenario, startAll, stopAll } from './scenarios.ts';
-import { Sink } from './sink.ts';
-import type { SubjectKind } from './subjects.ts';
+import { type Run, startAll, stopAll } from './scenarios.ts';
+import type { Prepare, Subject } from './subjects.ts';
 
 export type Outcome = { acknowledged: number; lost: number; refused: number; heldBack: boolean };
 
 type Place = { dir: string; tools: string; onStatus: (text: string) => void };
 
+/** After this time without another message no more is expected. NATS repeats a message after 30 s. Another process of Millrace writes a journal within 30 s. */
+const QUIET_MS = 40_000;
+const LOOK_MS = 200;
+
 /**
  * Each run has its own programs and data.
  * @param place `dir` is emptied, and keeps the trace and the logs
- * @returns a text: why it could not run
  */
 export async function runScenario(
-  kind: SubjectKind,
-  { needs, act }: Scenario,
-  { dir, tools, onStatus }: Place,
-): Promise<Outcome | string> {
+  prepare: Prepare,
+  act: (run: Run) => Promise<void>,
+  { dir, ...place }: Place,
+): Promise<Outcome> {
   await rm(dir, { recursive: true, force: true });
   await mkdir(dir, { recursive: true });
   const file = createWriteStream(join(dir, 'trace.txt'));
   const began = performance.now();
   const trace = (line: string) => file.write(`${((performance.now() - began) / 1000).toFixed(3)} ${line}\n`);
   const disk = await Disk.create(dir);
-  const ends: Array<() => unknown> = [() => file.end(), () => disk?.remove()];
+  const ends: Array<() => unknown> = [() => file.end(), () => disk.remove()];
   try {
-    if (needs === 'disk' && !disk) return 'skipped: needs root on Linux';
-    const subject = await kind.prepare({ data: join(dir, 'disk'), logs: dir, tools, onStatus });
-    if (needs === 'consumer' && !subject.parts.consumer) return '–';
+    const subject = await prepare({ ...place, disk, logs: dir, trace });
     const publisher = new Publisher(subject, trace);
-    const sink = new Sink(subject, trace);
     ends.push(
       () => stopAll(subject),
-      () => sink.close(),
       () => publisher.close(),
     );
     await startAll(subject);
-    await sink.back();
-    await act({ subject, publisher, sink, disk, trace });
+    await act({ ...subject, publisher, disk, trace });
     const { acknowledged, refused, heldBack } = publisher;
-    trace('waiting for the last messages');
-    const received = await sink.collect(acknowledged);
-    const lost = [...acknowledged].filter((number) => !received.has(number));
+    const lost = await missing(subject, acknowledged);
     trace(`acknowledged ${acknowledged.size}, lost ${lost.length}: ${lost.join(' ')}`);
     return { acknowledged: acknowledged.size, lost: lost.length, refused, heldBack };
   } catch (error) {
-    trace(`${error instanceof Error ? error.stack : error}`);
-    return `failed: ${(error as Error).message.split('\n')[0]}`;
+    trace(String((error as Error).stack));
+    throw error;
   } finally {
     for (const end of ends.reverse()) await end();
   }
 }
 
-export function verdictOf(outcome: Outcome | string): string {
-  if (typeof outcome === 'string') return outcome;
-  const { acknowledged, lost, refused, heldBack } = outcome;
+/** @returns acknowledged messages that have not arrived when no more comes */
+async function missing({ received }: Subject, acknowledged: Set<number>) {
+  let arrived = 0;
+  for (let since = Date.now(); ; await sleep(LOOK_MS)) {
+    const now = new Set(await received().catch(() => []));
+    const lost = [...acknowledged].filter((number) => !now.has(number));
+    if (now.size !== arrived) since = Date.now();
+    arrived = now.size;
+    if (lost.length === 0 || Date.now() - since > QUIET_MS) return lost;
+  }
+}
+
+export function verdictOf({ acknowledged, lost, refused, heldBack }: Outcome): string {
   const first = lost > 0 ? `**lost ${lost}** of ${acknowledged}` : `kept ${acknowledged}`;
   return [first, refused > 0 && `refused ${refused}`, heldBack && 'held back'].filter(Boolean).join(', ');
 }

@@ -1,22 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { MillraceError } from '../../common/errors.ts';
 import type { Disk } from './disk.ts';
 import type { Load, Publisher } from './publisher.ts';
-import type { Sink } from './sink.ts';
-import type { Subject } from './subjects.ts';
+import type { Part, Subject } from './subjects.ts';
 
-export type Run = {
-  subject: Subject;
-  publisher: Publisher;
-  sink: Sink;
-  disk: Disk | null;
-  trace: (line: string) => void;
-};
-
-export interface Scenario {
-  title: string;
-  needs?: 'consumer' | 'disk';
-  act: (run: Run) => Promise<void>;
-}
+export type Run = Subject & { publisher: Publisher; disk: Disk; trace: (line: string) => void };
 
 /** Beyond each known limit of a queue: 1000 messages, and 256 MiB in infra/mosquitto. */
 const LARGE: Load = { count: 1500, bytes: 200_000 };
@@ -29,27 +17,21 @@ const BEFORE_KILL = 900;
 /** The Mosquitto of infra/mosquitto saves every 10 s, so it has saved the session of the subscriber. */
 const SAVED_MS = 12_000;
 
-const programs = ({ parts: { database, broker, consumer } }: Subject) =>
-  [database, broker, consumer].filter((part) => part !== undefined);
+const partsOf = ({ database, broker, consumer }: Subject) =>
+  [database, broker, consumer].filter((part): part is Part => part !== undefined);
 
 export async function startAll(subject: Subject) {
-  for (const part of programs(subject)) await part.start();
+  for (const part of partsOf(subject)) await part.start();
 }
 
 export async function stopAll(subject: Subject) {
-  for (const part of programs(subject).reverse()) await part.stop();
+  for (const part of partsOf(subject).reverse()) await part.stop();
 }
 
-/** Without a queue, the broker would acknowledge nothing while the database is away. */
-async function leave({ sink }: Run) {
+/** Without a consumer, the broker would acknowledge nothing while the database is away. */
+async function leave({ consumer }: Run) {
   await sleep(SAVED_MS);
-  if (sink.isQueued) await sink.away();
-}
-
-async function publishAll({ publisher }: Run, resume: () => unknown) {
-  await publisher.publish(LARGE);
-  await resume();
-  await publisher.publish(LARGE);
+  await consumer?.stop();
 }
 
 /** Calls `act` while messages are under way. */
@@ -60,66 +42,61 @@ async function publishUntil(count: number, { publisher }: Run, act: () => Promis
   await published;
 }
 
-export const SCENARIOS: Record<string, Scenario> = {
-  overflow: {
-    title: 'subscriber away',
-    async act(run) {
-      await run.sink.away();
-      await publishAll(run, () => run.sink.back());
-    },
+export const SCENARIOS: Record<string, (run: Run) => Promise<void>> = {
+  async away({ consumer, database, publisher, trace }) {
+    const receiver = consumer ?? database;
+    await receiver?.stop();
+    trace('the receiver is away');
+    await publisher.publish(LARGE);
+    await receiver?.start();
+    await publisher.publish(LARGE);
   },
-  slow: {
-    title: 'subscriber stalls',
-    async act(run) {
-      run.sink.stall();
-      await publishAll(run, () => run.sink.resume());
-    },
+
+  async slow({ consumer, database, publisher, trace }) {
+    const receiver = database ?? consumer;
+    receiver?.signal('SIGSTOP');
+    trace('the receiver stalls');
+    await publisher.publish(LARGE);
+    trace('the receiver resumes');
+    receiver?.signal('SIGCONT');
+    await publisher.publish(LARGE);
   },
-  consumer: {
-    title: '`kill -9` of the consumer',
-    needs: 'consumer',
-    act: (run) =>
-      publishUntil(BEFORE_KILL / 2, run, async () => {
-        await run.subject.parts.consumer?.kill();
-        await run.subject.parts.consumer?.start();
-      }),
+
+  async consumer(run) {
+    const { consumer } = run;
+    if (!consumer) throw new MillraceError('failed', 'it has no consumer');
+    await publishUntil(BEFORE_KILL / 2, run, async () => {
+      await consumer.kill();
+      run.trace('the consumer is killed');
+      await consumer.start();
+    });
   },
-  broker: {
-    title: '`kill -9` of the broker',
-    async act(run) {
-      await leave(run);
-      await publishUntil(BEFORE_KILL, run, () => run.subject.parts.broker.kill());
-      await run.subject.parts.broker.start();
-      await run.sink.back();
-    },
+
+  async broker(run) {
+    await leave(run);
+    await publishUntil(BEFORE_KILL, run, () => run.broker.kill());
+    run.trace('the broker is killed');
+    await startAll(run);
   },
-  disk: {
-    title: 'restart with a full disk',
-    needs: 'disk',
-    async act(run) {
-      await leave(run);
-      await run.disk?.fill(FREE_BYTES);
-      await run.publisher.publish(FILLING);
-      run.trace('all programs are stopped');
-      await stopAll(run.subject);
-      await run.disk?.free();
-      await startAll(run.subject);
-      await run.sink.back();
-    },
+
+  async disk(run) {
+    await leave(run);
+    await run.disk.fill(FREE_BYTES);
+    await run.publisher.publish(FILLING);
+    await stopAll(run);
+    run.trace('all programs are stopped');
+    await run.disk.free();
+    await startAll(run);
   },
-  power: {
-    title: 'power cut',
-    needs: 'disk',
-    async act(run) {
-      await leave(run);
-      await publishUntil(BEFORE_KILL, run, async () => {
-        await run.disk?.cutPower();
-        run.trace('power cut');
-        for (const part of programs(run.subject)) await part.kill();
-      });
-      await run.disk?.restorePower();
-      await startAll(run.subject);
-      await run.sink.back();
-    },
+
+  async power(run) {
+    await leave(run);
+    await publishUntil(BEFORE_KILL, run, async () => {
+      await run.disk.cutPower();
+      run.trace('power cut');
+      for (const part of partsOf(run)) await part.kill();
+    });
+    await run.disk.restorePower();
+    await startAll(run);
   },
 };

@@ -1,3 +1,5 @@
+import type { Disk } from './disk.ts';
+
 /** A program that is started, paused and killed many times, with the same data. */
 export class Part {
   readonly #launch: () => Promise<Running>;
@@ -24,6 +26,7 @@ export class Part {
   }
 
   signal(name: NodeJS.Signals, sign: number = 1) {
+    this.#running?.onSignal?.(name);
     try {
       if (this.#running?.pid) process.kill(sign * this.#running.pid, name);
     } catch {} // It has ended, or has no group.
@@ -31,37 +34,36 @@ export class Part {
 }
 
 /** `stop` also returns when the program was killed. */
-export type Running = { pid?: number; stop: () => Promise<void> };
+export type Running = { pid?: number; onSignal?: (name: string) => void; stop: () => Promise<void> };
 
 /** A broker, or a pipeline from a broker to a database. */
 export interface Subject {
   url: () => string;
   /** MQTT 5 has reason codes */
   version: 4 | 5;
-  /** In the order of their start. Without a database, a subscriber of the suite receives the messages. */
-  parts: { database?: Part; broker: Part; consumer?: Part };
-  topic: string;
+  database?: Part;
+  broker: Part;
+  /** The persistent subscriber of the suite, or a program. The embedded broker of Millrace has none. */
+  consumer?: Part;
   /** @returns payload of this message */
   write: (number: number) => string;
-  /** @returns numbers of the messages in the database */
-  stored?: () => Promise<number[]>;
+  /** @returns numbers of the messages that the subscriber has received, or that are in the database */
+  received: () => Promise<Iterable<number>>;
 }
 
 export interface Setup {
   /** the programs keep their data here */
-  data: string;
-  /** their configurations and logs */
+  disk: Disk;
+  /** folder of their configurations and logs */
   logs: string;
   /** installed programs, kept between runs */
   tools: string;
+  trace: (line: string) => void;
   onStatus: (text: string) => void;
 }
 
-export interface SubjectKind {
-  title: string;
-  /** @throws {MillraceError} a program is missing, and cannot be installed */
-  prepare: (setup: Setup) => Promise<Subject>;
-}
+/** @throws {MillraceError} a program is missing, and cannot be installed */
+export type Prepare = (setup: Setup) => Promise<Subject>;
 
 export const TOPIC = 'iot/v1/acks/measurements';
 

@@ -53,17 +53,20 @@ export async function installTelegraf(
     onStatus,
   }: { go: string; name: string; plugins: string; onStatus: (text: string) => void },
 ): Promise<string> {
-  const { telegraf: version } = VERSIONS;
-  const source = `github.com/influxdata/telegraf/cmd/telegraf@v${version}`;
-  const folder = await installOnce(dir, `${name}-${version}`, (part) =>
-    runShown(go, ['install', '-tags', plugins, source], {
-      title: `Telegraf ${version}`,
-      env: { ...process.env, GOBIN: part },
-      onStatus,
-    }),
-  );
+  const args = ['-tags', plugins, `github.com/influxdata/telegraf/cmd/telegraf@v${VERSIONS.telegraf}`];
+  const folder = await installWithGo(dir, `${name}-${VERSIONS.telegraf}`, { go, args, onStatus });
   return join(folder, 'telegraf');
 }
+
+/** @returns folder of the program, in which it has the last name of its module */
+export const installWithGo = (
+  dir: string,
+  name: string,
+  { go, args, onStatus }: { go: string; args: string[]; onStatus: (text: string) => void },
+): Promise<string> =>
+  installOnce(dir, name, (part) =>
+    runShown(go, ['install', ...args], { title: name, env: { ...process.env, GOBIN: part }, onStatus }),
+  );
 
 /** @param make fills a folder @returns path of the complete folder, which appears by one rename */
 export async function installOnce(
