@@ -15,7 +15,11 @@ const afterwards = useCleanUps();
 function runAway(prepare: Prepare) {
   const dir = mkdtempSync(join(tmpdir(), 'millrace-acknowledgements-'));
   afterwards(() => rmSync(dir, { recursive: true, force: true }));
-  return runScenario(prepare, SCENARIOS['away'] as never, { dir, tools: join(ENGINE_DIR, '../tools'), onStatus() {} });
+  return runScenario(prepare, SCENARIOS['away'] as never, {
+    dir,
+    tools: join(ENGINE_DIR, '../tools'),
+    onStatus() {},
+  });
 }
 
 test('Acknowledgements: queue of Mosquitto is full: it acknowledges all messages and loses 500', async () => {

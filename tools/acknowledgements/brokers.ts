@@ -45,7 +45,11 @@ const mosquitto = (lines: () => Promise<string[]>): Prepare =>
     const configuration = join(setup.logs, 'mosquitto.conf');
     // Mosquitto would change from root to a user that cannot write here.
     const own = process.getuid?.() === 0 ? ['user root'] : [];
-    own.push(`listener ${port} 127.0.0.1`, 'allow_anonymous true', `persistence_location ${setup.disk.path}/`);
+    own.push(
+      `listener ${port} 127.0.0.1`,
+      'allow_anonymous true',
+      `persistence_location ${setup.disk.path}/`,
+    );
     await writeFile(configuration, [...own, ...(await lines()), ''].join('\n'));
     return { program: String(tools.mosquitto?.path), args: ['-c', configuration], ready: ' running' };
   });

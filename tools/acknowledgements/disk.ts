@@ -57,7 +57,8 @@ export class Disk {
   }
 
   async #shell(command: string) {
-    if (!this.#isMounted) throw new MillraceError('failed', 'it needs root on Linux, and a broker that the suite starts');
+    if (!this.#isMounted)
+      throw new MillraceError('failed', 'it needs root on Linux, and a broker that the suite starts');
     await promisify(execFile)('sh', ['-c', command], { cwd: this.#dir });
   }
 }

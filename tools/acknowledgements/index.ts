@@ -65,7 +65,9 @@ await runCommand(async () => {
   console.error(`Traces: ${home}`);
 });
 
-const notRun = ({ message }: Error) => `not run: ${message.split('\n')[0]}`;
+function notRun({ message }: Error): string {
+  return `not run: ${message.split('\n')[0]}`;
+}
 
 function chosen<T>(flag: string, names: string, all: Record<string, T>): Array<[string, T]> {
   return names.split(',').map((name) => {

@@ -8,12 +8,13 @@ export function createSubscriber(
   trace: Setup['trace'],
 ): Pick<Subject, 'consumer' | 'received'> {
   const received: Set<number> = new Set();
+  const clientId = `acks-${randomUUID()}`;
 
   async function start() {
     let isStalled = false;
     let resume = () => {};
     const client = mqtt.connect(url(), {
-      clientId: `acks-${randomUUID()}`,
+      clientId,
       clean: false,
       protocolVersion: version,
       properties: version === 5 ? { sessionExpiryInterval: 86_400 } : {},
@@ -22,7 +23,9 @@ export function createSubscriber(
       reconnectPeriod: 500,
     });
     client.on('error', ({ message }) => trace(`subscriber: ${message}`));
-    client.on('connect', (connack) => trace(`subscriber < CONNACK session present: ${connack.sessionPresent}`));
+    client.on('connect', (connack) =>
+      trace(`subscriber < CONNACK session present: ${connack.sessionPresent}`),
+    );
     client.handleMessage = ({ payload, dup, messageId }, acknowledge) => {
       const { value } = JSON.parse(payload.toString());
       trace(`subscriber < PUBLISH id ${messageId}${dup ? ' DUP' : ''}: message ${value}`);
