@@ -29,10 +29,6 @@ export const throughput: Part<Result[]> = {
     const timing = { database: environment.database.pid, warmMs: flags.warmMs, forMs: flags.runMs };
     const results: Result[] = [];
     for (const shape of flags.shapes) {
-      for (const name of NAMES) {
-        status(`${shape}, warming up: ${name}`);
-        await measureRate(pipelines[name], loadOf(shape), { ...timing, forMs: flags.warmMs });
-      }
       const measure = (name: Name) => measureRate(pipelines[name], loadOf(shape), timing);
       const onStatus = (text: string) => status(`${shape}, ${text}`);
       results.push({
