@@ -14,7 +14,7 @@ const FLAGS = {
   shapes: { type: 'text', help: 'loads, sensors x samples a message, @ devices', fallback: SHAPES.join(',') },
   rounds: { type: 'integer', help: 'how often each comparison is run', fallback: 3, min: 1 },
   run: { type: 'duration', help: 'one run of a comparison', fallback: 4000, min: 500 },
-  quick: { type: 'switch', help: 'one round of the same measurements, in five minutes' },
+  quick: { type: 'switch', help: 'one round of the same measurements, in seven minutes' },
 } satisfies Record<string, Flag>;
 
 const COMMAND = 'npm run bench --';
@@ -73,8 +73,8 @@ function readFlags(argv: string[]): BenchFlags & { only: string[] } {
     shapes: loads,
     rounds: quick ? 1 : rounds,
     runMs: run,
-    warmMs: quick ? 1000 : 1500,
-    bootMs: quick ? 20_000 : 40_000,
+    warmMs: quick ? 2500 : 1500,
+    bootMs: quick ? 10_000 : 40_000,
   };
 }
 
