@@ -15,7 +15,7 @@ const afterwards = useCleanUps();
 function runAway(prepare: Prepare) {
   const dir = mkdtempSync(join(tmpdir(), 'millrace-acknowledgements-'));
   afterwards(() => rmSync(dir, { recursive: true, force: true }));
-  return runScenario(prepare, SCENARIOS['away'] as never, {
+  return runScenario(prepare, SCENARIOS.away, {
     dir,
     tools: join(ENGINE_DIR, '../tools'),
     onStatus() {},

@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { migrateDatabase } from '../../api/store/setup/index.ts';
 import { readSettings } from '../../common/settings/index.ts';
@@ -10,9 +9,9 @@ import { NODE_FOLDER } from '../../infra/engine/process/previous.ts';
 import { startIngest } from '../bench/environment/ingest.ts';
 import { LINE_TABLE, lineOf } from '../bench/load/payloads.ts';
 import { openQuestDb } from '../bench/peers/databases.ts';
+import { startTelegraf } from '../bench/peers/pipelines.ts';
 import { DEFAULT_TUNING, telegrafToml } from '../bench/peers/settings.ts';
 import { ensurePrograms } from '../bench/peers/tools.ts';
-import { startProgram } from '../bench/process/program.ts';
 import { OUR_MOSQUITTO } from './brokers.ts';
 import { jsonOf, Part, type Prepare, type Setup, type Subject, timeOf } from './subjects.ts';
 
@@ -40,9 +39,9 @@ const millrace =
     let ports = { httpPort: 0, mqttPort: 0 };
     const ingest = new Part(async () => {
       await migrateDatabase(readSettings(settings, { envFile: '' }));
-      const process = await startIngest({ name: 'ingest', dir: logs, settings });
-      ports = JSON.parse(String(process.ready));
-      return process;
+      const child = await startIngest({ name: 'ingest', dir: logs, settings });
+      ports = JSON.parse(String(child.ready));
+      return child;
     });
 
     /** A page has 1,000 values at most. */
@@ -69,17 +68,10 @@ async function telegraf(setup: Setup): Promise<Subject> {
     url = questdb.url;
     return questdb;
   });
-  const configuration = join(setup.logs, 'telegraf.conf');
-  const consumer = new Part(async () => {
+  const consumer = new Part(() => {
     const reached = { broker: mosquitto.url(), database: url };
-    await writeFile(configuration, telegrafToml({ ...reached, tuning: DEFAULT_TUNING, samples: 1 }));
-    return startProgram({
-      title: 'Telegraf',
-      command: programs.telegraf,
-      args: ['--config', configuration],
-      log: join(setup.logs, 'telegraf.log'),
-      isReady: (log) => log.includes('Connected ['),
-    });
+    const settings = telegrafToml({ ...reached, tuning: DEFAULT_TUNING, samples: 1 });
+    return startTelegraf(programs.telegraf, { dir: setup.logs, settings });
   });
   async function received() {
     const answer = await fetch(`${url}/exec?query=SELECT value FROM ${LINE_TABLE}`);

@@ -17,7 +17,7 @@ const REFUSED = 0x80;
 export class Publisher {
   readonly acknowledged: Set<number> = new Set();
   refused = 0;
-  /** the broker stopped to acknowledge before the end of the load */
+  /** the broker stopped acknowledging before the end of the load */
   heldBack = false;
   readonly #subject: Subject;
   readonly #trace: (line: string) => void;

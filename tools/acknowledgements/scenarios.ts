@@ -42,7 +42,7 @@ async function publishUntil(count: number, { publisher }: Run, act: () => Promis
   await published;
 }
 
-export const SCENARIOS: Record<string, (run: Run) => Promise<void>> = {
+export const SCENARIOS = {
   async away({ consumer, database, publisher, trace }) {
     const receiver = consumer ?? database;
     await receiver?.stop();
@@ -99,4 +99,4 @@ export const SCENARIOS: Record<string, (run: Run) => Promise<void>> = {
     await run.disk.restorePower();
     await startAll(run);
   },
-};
+} satisfies Record<string, (run: Run) => Promise<void>>;

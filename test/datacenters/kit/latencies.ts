@@ -2,6 +2,7 @@ import { performance } from 'node:perf_hooks';
 import cassandra from 'cassandra-driver';
 import { connect } from '../../../api/store/connect.ts';
 import type { Config } from '../../../common/settings/config.ts';
+import { Latencies } from '../../../simulator/meter.ts';
 import type { Json } from '../../support/json.ts';
 import type { TestSystem } from '../../support/system/index.ts';
 import { until } from '../../support/until.ts';
@@ -36,13 +37,13 @@ export async function measureLatencies({ cql }: Config): Promise<Record<string, 
     for (let number = 0; number < WARM_UP; number++) await write(localQuorum, number);
     const found: Record<string, Percentiles> = {};
     for (const [name, level] of Object.entries(LEVELS)) {
-      const times: number[] = [];
+      const latencies = new Latencies();
       for (let number = 0; number < WRITES; number++) {
         const began = performance.now();
         await write(level, number);
-        times.push(performance.now() - began);
+        latencies.record(performance.now() - began);
       }
-      found[name] = percentilesOf(times);
+      found[name] = percentilesOf(latencies);
     }
     return found;
   } finally {
@@ -52,7 +53,7 @@ export async function measureLatencies({ cql }: Config): Promise<Record<string, 
 
 /** From the acknowledgement of a sample in one data center until a reader in the other one finds it. */
 export async function measureLag({ from, to }: { from: TestSystem; to: TestSystem }): Promise<Percentiles> {
-  const times: number[] = [];
+  const latencies = new Latencies();
   for (let number = 0; number < PUBLISHED; number++) {
     await publish(from, 'lag', [{ ts: Date.now(), value: number }]);
     const began = performance.now();
@@ -60,14 +61,12 @@ export async function measureLag({ from, to }: { from: TestSystem; to: TestSyste
       const { items = [] }: Json = await (await to.fetch('/latest?device=lag')).json();
       return items[0]?.value === number;
     });
-    times.push(performance.now() - began);
+    latencies.record(performance.now() - began);
   }
-  return percentilesOf(times);
+  return percentilesOf(latencies);
 }
 
-function percentilesOf(times: number[]): Percentiles {
-  const sorted = times.sort((a, b) => a - b);
-  const at = (share: number) =>
-    sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] as number;
-  return { p50: at(0.5), p99: at(0.99) };
+function percentilesOf(latencies: Latencies): Percentiles {
+  const { p50, p99 } = latencies.read();
+  return { p50: Number(p50), p99: Number(p99) };
 }

@@ -62,7 +62,6 @@ async function openPeer(
 ) {
   const broker = await startBroker(join(dir, 'broker'));
   const reachedAt = wired ? await publisher.ask<string>('wire', broker.url) : broker.url;
-  const config = join(dir, 'telegraf.conf');
   let telegraf: Program | null = null;
   let settings = '';
   return {
@@ -72,14 +71,7 @@ async function openPeer(
       if (wanted !== settings) {
         await telegraf?.stop();
         settings = wanted;
-        writeFileSync(config, settings);
-        telegraf = await startProgram({
-          title: 'Telegraf',
-          command,
-          args: ['--config', config],
-          log: join(dir, 'telegraf.log'),
-          isReady: (log) => log.includes('Connected ['),
-        });
+        telegraf = await startTelegraf(command, { dir, settings });
       }
       const ingest = {
         pid: Number(telegraf?.pid),
@@ -97,4 +89,20 @@ async function openPeer(
       await broker.stop();
     },
   };
+}
+
+/** @param options `dir`: of its configuration and log; `settings`: TOML */
+export function startTelegraf(
+  command: string,
+  { dir, settings }: { dir: string; settings: string },
+): Promise<Program> {
+  const configuration = join(dir, 'telegraf.conf');
+  writeFileSync(configuration, settings);
+  return startProgram({
+    title: 'Telegraf',
+    command,
+    args: ['--config', configuration],
+    log: join(dir, 'telegraf.log'),
+    isReady: (log) => log.includes('Connected ['),
+  });
 }
