@@ -3,7 +3,7 @@ import { afterEach, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { MessageBatch } from '../../../api/ingest/decode/message-batch.ts';
 import { ReceiptTimes } from '../../../api/ingest/receipt-times.ts';
-import { type Identity, identifyDevice } from '../../../schema/ids.ts';
+import { type Identity, identifyDevice, identifySensor } from '../../../schema/ids.ts';
 import { type MemoryPipeline, startMemoryPipeline } from '../../support/system/memory-pipeline.ts';
 
 const NOW = Date.UTC(2026, 4, 5, 12);
@@ -42,6 +42,32 @@ test('Messages of a device in one ms without a timestamp: received over MQTT: ea
     [NOW + 2, 3],
   ]);
   expect(await pipeline.samples('other', 's', NOW)).toEqual([[NOW, 4]]);
+});
+
+test('Values without a time: one message has a sensor by its id and by its name: each value has its own ms', async () => {
+  await start();
+  await pipeline.measure('d', [{ sensor_id: 's', value: 1 }]);
+  const id = identifySensor(DEVICE.id, 's')?.id;
+  await pipeline.measure('d', [
+    { sensor_id: id, value: 2 },
+    { sensor_id: 's', value: 3 },
+  ]);
+  const samples = await pipeline.samples('d', 's', NOW);
+  expect(samples.map(([, value]) => value)).toEqual([1, 2, 3]);
+});
+
+test('Values without a time: the process starts again: they follow the newest committed sample', async () => {
+  await start();
+  for (const value of [1, 2]) await pipeline.measure('d', [{ sensor_id: 's', value }]);
+  const { client: database } = pipeline;
+  await pipeline.stop();
+  pipeline = await startMemoryPipeline({ clock: () => NOW, database });
+  await pipeline.measure('d', [{ sensor_id: 's', value: 3 }]);
+  expect(await pipeline.samples('d', 's', NOW)).toEqual([
+    [NOW, 1],
+    [NOW + 1, 2],
+    [NOW + 2, 3],
+  ]);
 });
 
 test('Dead letters of messages in one ms without a timestamp: replays store all values, each once', async () => {
@@ -133,6 +159,8 @@ test('Values without a time: assigned times exceed the clock by MAX_CLOCK_SKEW: 
   expect(waits.slice(0, 2001).every((ms) => ms === 0)).toBe(true);
   expect(waits.slice(2001)).toEqual([1, 2]);
   expect(place(NOW + 500)).toBe(0);
+  // The clock was set back.
+  expect(place(NOW - 3_600_000)).toBe(0);
 });
 
 test('Values without a time: database answers late with a new device: assigned times follow the order of arrival', async () => {

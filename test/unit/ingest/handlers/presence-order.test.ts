@@ -9,8 +9,8 @@ const pipeline = useStarted(
   ({ stop }) => stop(),
 );
 
-const status = (device: string, state: 'online' | 'offline') =>
-  pipeline.accept(`iot/v1/${device}/status`, JSON.stringify({ state }));
+const status = (device: string, state: 'online' | 'offline', session?: number) =>
+  pipeline.accept(`iot/v1/${device}/status`, JSON.stringify({ state, session }));
 
 const measure = (device: string) => pipeline.measure(device, [{ sensor_id: 's', ts: Date.now(), value: 1 }]);
 
@@ -64,4 +64,41 @@ test('Device presence: a retained last will arrives while a measurement is commi
   await held.release();
   expect(await measured).toBe('accepted');
   expect(await stateOf('kept')).toBe('online');
+});
+
+test('Device presence: a last will names an ended session: the device stays online; the present session can end twice', async () => {
+  const session = Date.now() - 60_000;
+  await measure('sessions');
+  await status('sessions', 'online', session);
+  await status('sessions', 'online', session + 1);
+  await status('sessions', 'offline', session);
+  expect(await stateOf('sessions')).toBe('online');
+  for (let time = 0; time < 2; time++) {
+    await measure('sessions');
+    await status('sessions', 'offline', session + 1);
+    expect(await stateOf('sessions')).toBe('offline');
+  }
+});
+
+test('Device presence: the event of a last will is committed before the state, so a redelivery writes it after a crash', async () => {
+  await measure('crash');
+  await status('crash', 'online');
+  const held = writes.hold({ write: 'events.write' });
+  const ended = status('crash', 'offline');
+  await held.reached();
+  await writes.quiet();
+  expect(await stateOf('crash')).toBe('online');
+  await held.release();
+  await ended;
+  expect(await stateOf('crash')).toBe('offline');
+});
+
+test('Device presence: a last will is replayed after a later status: the device stays online', async () => {
+  await measure('replayed');
+  await status('replayed', 'online');
+  const payload = Buffer.from('offline');
+  const content = { payload, size: payload.length, isRefused: null, replaces: false };
+  const topic = 'iot/v1/replayed/status';
+  await pipeline.ingest.replay({ topic, receivedAt: Date.now() - 60_000, content } as never);
+  expect(await stateOf('replayed')).toBe('online');
 });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { afterEach, expect, test } from '@jest/globals';
+import { afterEach, expect, jest, test } from '@jest/globals';
 import cassandra from 'cassandra-driver';
 import fc from 'fast-check';
 import { JournalRun } from '../../../../api/ingest/journal/run.ts';
@@ -8,7 +8,7 @@ import { JournalTakeover } from '../../../../api/ingest/journal/takeover.ts';
 import { type WaitingDevice, WaitingSamples } from '../../../../api/ingest/journal/waiting-samples.ts';
 import { blankDevice, blankSensor, type Device, type Sensor } from '../../../../api/ingest/registry/cache.ts';
 import { EntriesWriter, entryBytes, readEntries } from '../../../../api/store/journal/entries.ts';
-import type { RunRow } from '../../../../api/store/journal/index.ts';
+import type { JournalStore, RunRow } from '../../../../api/store/journal/index.ts';
 import { type DeviceBytes, type SensorBytes, uuidBytes } from '../../../../schema/ids.ts';
 import { HeldWrites } from '../../../support/database/held-writes.ts';
 import { type MemoryPipeline, startMemoryPipeline } from '../../../support/system/memory-pipeline.ts';
@@ -191,7 +191,28 @@ test('Journal: the database is unavailable during a takeover: the process can st
   takeover.start();
   await held.reached();
   await takeover.stop(10);
+  // The samples stay in the journal until their rows are written.
+  const [left] = (await second.store.journal.runs()) as [RunRow];
+  expect(await second.store.journal.segment(left.run, left.oldest).next()).toMatchObject({ done: false });
   await held.release();
+});
+
+test('Journal: the database refuses the rows of a killed process: its samples become dead letters', async () => {
+  let isRefused = false;
+  const first = await start({
+    around: async ({ queries }, run) => {
+      if (isRefused && queries.some(({ query }) => query.startsWith('INSERT INTO message '))) throw REFUSED;
+      return run();
+    },
+  });
+  await openJournal(first);
+  await first.stop();
+  started.splice(0);
+  isRefused = true;
+  const second = await start({ database: first.client, settings: { INGEST_JOURNAL: 'never' } });
+  await takeOverAll(second);
+  const [kept] = await second.storedDeadLetters();
+  expect(JSON.parse(String(kept?.content?.payload))).toMatchObject([{ ts: NOW - 60_000, value: 0 }]);
 });
 
 test('Journal: the database refuses the rows of one device: those of others are written, and nothing waits for ever', async () => {
@@ -234,7 +255,13 @@ test('Journal: the database refuses the row of the journal: the message gets its
   expect(await pipeline.deadLetters()).toEqual([]);
 });
 
-test('Journal: its row is committed after the drain: the message gets its own row', async () => {
+test.each([
+  ['the drain', (pipeline: MemoryPipeline) => pipeline.ingest.drain()],
+  [
+    'its last beat became old',
+    async () => void jest.spyOn(JournalRun.prototype, 'isFresh').mockReturnValue(false),
+  ],
+])('Journal: its row is committed after %s: the message gets its own row', async (_, end) => {
   const writes = new HeldWrites();
   const pipeline = await start({ writes });
   await openJournal(pipeline);
@@ -242,9 +269,10 @@ test('Journal: its row is committed after the drain: the message gets its own ro
   const held = writes.hold({ write: 'write_journal' });
   const measured = measure(pipeline, 'd', NOW - 50_000, 1);
   await held.reached();
-  await pipeline.ingest.drain();
+  await end(pipeline);
   await held.release();
   await measured;
+  jest.restoreAllMocks();
   expect(await countRows(pipeline, pipeline.keyOf('d').bytes)).toBe(1);
 });
 
@@ -317,6 +345,11 @@ test('WaitingSamples: rows of two segments are committed in the other order: the
   expect(samples.segment).toBe(5);
   samples.add(device, seriesOf(NOW + 1, 1), 4, 3);
   expect(samples.segment).toBe(4);
+  const [writing] = samples.find('d') as [WaitingDevice];
+  samples.startWriting(writing);
+  expect(samples.segment).toBe(4);
+  samples.endWriting(writing);
+  expect(samples.segment).toBe(5);
 });
 
 test('WaitingSamples: the cache replaces the device meanwhile: each sensor has one series, and the device is the newest', () => {
@@ -341,6 +374,67 @@ test('Journal: the process is killed and starts again: its readers find all samp
   expect(await second.samples('d', 's', NOW - HOUR)).toEqual([[NOW - 60_000, 2]]);
   // Whether the first process is dead is not known yet.
   expect(await second.store.journal.runs()).toHaveLength(1);
+});
+
+/** @returns the requests that change the journal, in order */
+function recordingStore(runs: () => Partial<RunRow>[] = () => []) {
+  const requests: string[] = [];
+  const store = {
+    runs: async () => runs(),
+    segment: () => [],
+    writeRun: async ({ oldest, newest, ended }: RunRow) =>
+      requests.push(`${ended ? 'end' : 'beat'} ${oldest}-${newest}`),
+    removeSegment: async (_: Buffer, number: number) => requests.push(`remove ${number}`),
+    removeRun: async () => requests.push('remove'),
+  };
+  return { requests, store: store as unknown as JournalStore };
+}
+
+test('JournalRun: a segment is full: the next one is announced before its first row, and rows in flight stay', async () => {
+  const { requests, store } = recordingStore();
+  const run = new JournalRun({ store, process: 'p', first: 1, beatMs: 60_000 });
+  const append = () => run.append(performance.now() + 20_000, 1, () => null as never).segment;
+  const first = append();
+  expect(append()).toBe(first);
+  await run.beat();
+  expect(append().number).toBe(2);
+  run.settle(first);
+  await run.removeWritten(null);
+  expect(requests).toEqual(['beat 1-2']);
+  run.settle(first);
+  await run.removeWritten(1);
+  await run.removeWritten(null);
+  await run.end(false);
+  expect(requests).toEqual(['beat 1-2', 'remove 1', 'end 2-2']);
+});
+
+test('JournalRun: its last beat is old: another process may have taken it over, so it changes nothing more', async () => {
+  const { requests, store } = recordingStore();
+  const run = new JournalRun({ store, process: 'p', first: 1, beatMs: 0 });
+  await run.beat();
+  await run.beat();
+  await run.end(true);
+  expect(requests).toEqual(['beat 1-2']);
+});
+
+test('JournalTakeover: a beat stays the same for 20 beats: the journal is taken over, and not before', async () => {
+  jest.useFakeTimers();
+  let beat = 1;
+  const run = Buffer.alloc(16);
+  const { requests, store } = recordingStore(() => [{ run, process: 'p', oldest: 1, newest: 2, beat }]);
+  const leases = { take: async () => true, renew: async () => true, release: async () => {} };
+  const logger = { info() {}, debug() {}, error() {} };
+  const deps = { own: store, store, leases: leases as never, isOwn: () => false, write: async () => {} };
+  const takeover = new JournalTakeover({ ...deps, process: 'second', beatMs: 1000, logger });
+  takeover.start();
+  await jest.advanceTimersByTimeAsync(19_000);
+  beat++;
+  await jest.advanceTimersByTimeAsync(19_000);
+  expect(requests).toEqual([]);
+  await jest.advanceTimersByTimeAsync(6000);
+  expect(requests).toEqual(['remove 1', 'remove 2', 'remove']);
+  jest.useRealTimers();
+  await takeover.stop(0);
 });
 
 const ids = fc.uint8Array({ minLength: 16, maxLength: 16 }).map((bytes) => Buffer.from(bytes));

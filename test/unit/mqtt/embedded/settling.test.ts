@@ -87,3 +87,14 @@ test.each([
     expect({ bytes, acknowledged }).toEqual({ bytes: 0, acknowledged: [1, 2] });
   },
 );
+
+test('Embedded broker: a last will of a client whose connection is gone: it may send for no device', async () => {
+  const permitted: unknown[] = [];
+  const settling = settlingOf(async ({ permits }) => {
+    permitted.push(permits?.('d', 'mapped'));
+    return 'forbidden';
+  });
+  const packet = { topic: 'mapped', payload: Buffer.from('1'), qos: 1 };
+  await new Promise((resolve) => settling({ closed: true } as never, packet as never, resolve));
+  expect(permitted).toEqual([false]);
+});
