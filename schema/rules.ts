@@ -106,9 +106,6 @@ function nthMonthAfter(ts: number, months: number) {
 
 const floorTo = (ts: number, step: number) => ts - (((ts % step) + step) % step);
 
-/** For comparison with a table with one row per sample: on disk before compression, rounded up. */
-export const SAMPLE_ROW_BYTES = 60;
-
 /** On disk without the block. Cassandra 5.0 wrote 29 bytes for a block of one sample, 31 for 1 sensor x 60 samples, 35 for 50 x 1. */
 export const MESSAGE_ROW_BYTES = 36;
 

@@ -92,5 +92,3 @@ export function createMessageSource(context: Context, deps: SourceDeps) {
     },
   };
 }
-
-export type MessageSource = ReturnType<typeof createMessageSource>;

@@ -259,5 +259,3 @@ export function createStatusHandler({
     },
   };
 }
-
-export type StatusHandler = ReturnType<typeof createStatusHandler>;

@@ -56,5 +56,3 @@ export function createDescriptions({
     },
   };
 }
-
-export type Descriptions = ReturnType<typeof createDescriptions>;

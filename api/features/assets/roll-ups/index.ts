@@ -12,7 +12,6 @@ import type { RolledTree } from './rolled-tree.ts';
 import { Rolling } from './rolling.ts';
 import { createRollUpStore } from './store.ts';
 
-export type { AssetSeries } from './asset-series.ts';
 export { placementsBelow } from './below.ts';
 export { SERIES_SCHEMAS, type SeriesRouteDeps, seriesRoute } from './route.ts';
 

@@ -14,7 +14,7 @@ export { type Asset, AssetTree, NOW, type PlacedMember } from './asset-tree.ts';
 export { AssetEdits, assetInUse, levelUnder, noSuchAsset } from './edits.ts';
 export { ASSET_LEVELS, type Level } from './levels.ts';
 export { AssetLog } from './log.ts';
-export type { ChangedPlacement, ChangeListener, ChildSpan, Placement } from './placement.ts';
+export type { ChangedPlacement, Placement } from './placement.ts';
 export { LINE_COLUMNS, type LineResult, LinesPlan, type TreeLine, treeLines } from './tree-lines.ts';
 
 /**

@@ -1,7 +1,6 @@
 /** Long answers of HTTP, piece by piece: files of CSV, NDJSON, Parquet and Arrow, and JSON. */
 export {
   COLUMN_CONTENT,
-  csvCell,
   fileType,
   hasColumns,
   refusePaging,
