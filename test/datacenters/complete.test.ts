@@ -79,7 +79,7 @@ function packerOf({ store }: Running, owner: string) {
 }
 
 test(
-  'Journal: its process is killed while the link is cut: the other data center takes over all of it, and no sample is lost',
+  'Journal: its process is killed while the link is cut: the other data center takes it over, and no sample is lost',
   async () => {
     const [side] = world.sides;
     const other = await systemIn(1);
@@ -130,7 +130,7 @@ test(
 );
 
 test(
-  'Latency of writes: data centers 80 ms apart: only LOCAL_QUORUM does not wait for the other one',
+  'Latency of writes: data centers 80 ms apart: only LOCAL_QUORUM does not wait for the other',
   async () => {
     const [first, second] = await bothSystems();
     const latencies = await measureLatencies(world.sides[0].config);
@@ -250,7 +250,7 @@ test(
 );
 
 test(
-  'Leases: both data centers take them at once: each has one owner, and each hour is packed once',
+  'Packing leases: both data centers request them at once: each has one owner, and each hour is packed once',
   async () => {
     const [first, second] = await bothSystems();
     const packers = [packerOf(first, 'first'), packerOf(second, 'second')];

@@ -108,7 +108,7 @@ test(
 );
 
 test(
-  'Data center: all its nodes and its process are killed: its devices go on with the other one, and both have all samples after a repair',
+  'Data center: all its nodes and its process are killed: devices continue with the other, and both have all samples after a repair',
   async () => {
     const random = createRandom(seed, 'loss');
     const both = await startBothSides('loss');

@@ -182,9 +182,9 @@ describe('Process ends under load', () => {
     expect(sent).toBeGreaterThan(COUNT);
   }
 
-  test('Process ends under load by kill -9: acknowledged samples are stored, and every sample is stored once after a restart', () =>
+  test('Process under load: kill -9: acknowledged samples are stored, and after a restart every sample, once', () =>
     endUnderLoad('SIGKILL', null));
 
-  test('Process ends under load by SIGTERM: exit code 0, and every sample is stored once after a restart', () =>
+  test('Process under load: SIGTERM: exit code 0, and after a restart every sample is stored once', () =>
     endUnderLoad('SIGTERM', 0));
 });

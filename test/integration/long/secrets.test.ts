@@ -93,7 +93,7 @@ test('HTTP request id: sent by the client or generated: response header, problem
   await gate.open();
 });
 
-test('Database without authentication: the process logs a warning at its start, and npm run roles fails with the reason', async () => {
+test('Database without authentication: a process starts: it logs a warning; npm run roles fails with the reason', async () => {
   expect(lines().filter(({ username }) => username === 'millrace')).toMatchObject([
     {
       level: 40,

@@ -44,7 +44,7 @@ test('Messages of a device in one ms without a timestamp: received over MQTT: ea
   expect(await pipeline.samples('other', 's', NOW)).toEqual([[NOW, 4]]);
 });
 
-test('Dead letters of messages in one ms without a timestamp: replays store all values, each once', async () => {
+test('Dead letters of messages in one ms without a timestamp: replayed: all values are stored, each once', async () => {
   await start({ AUTO_REGISTER: 'false' });
   for (const value of [1, 2, 3]) await pipeline.accept('iot/v1/d/measurements', `{"s":${value}}`);
   await pipeline.accept('iot/v1/d/birth', `{"session":${NOW},"sensors":[{"sensor_id":"s"}]}`);

@@ -20,7 +20,7 @@ async function startSystem(settings?: Record<string, string>) {
 
 const byName = (metrics: Array<{ name: string }>) => metrics.sort((a, b) => (a.name < b.name ? -1 : 1));
 
-test('Metrics in docs/reference/metrics.md: the process exposes each of them with type, help and labels', async () => {
+test('docs/reference/metrics.md: listed metrics: the process exposes each with type, help and labels', async () => {
   const mosquitto = await startMosquitto();
   afterwards(() => mosquitto.remove());
   const embedded = await startSystem();

@@ -19,7 +19,7 @@ const LINE = '--sensors 1e6 --interval 1s --batch 60s --retention 30d --history 
 
 const page = read('docs/explanation/sizing.md');
 
-test('Sizing page: the example equals the output of npm run size', () => {
+test('Sizing page: example: equals the output of npm run size', () => {
   expect(page).toContain(`$ npm run size -- ${LINE}\n${reportOf(planOf(LINE))}\n\`\`\``);
 });
 
