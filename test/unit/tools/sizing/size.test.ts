@@ -7,7 +7,7 @@ import type { Config } from '../../../../common/settings/config.ts';
 import { readSettings } from '../../../../common/settings/index.ts';
 import { GENERATED } from '../../../../docs/.vitepress/generated.js';
 import { windowFor } from '../../../../schema/time-window.ts';
-import { CONSTANTS, needsOf, type Plan, stayOf } from '../../../../tools/sizing/formula.ts';
+import { CONSTANTS, needsOf, type Plan, retentionFactor } from '../../../../tools/sizing/formula.ts';
 import { readPlan, reportOf } from '../../../../tools/sizing/size.ts';
 
 const read = (path: string): string => readFileSync(new URL(`../../../../${path}`, import.meta.url), 'utf8');
@@ -39,7 +39,7 @@ test.each([4, 30, 31, 365, 730, 3650])(
       // A compaction window is dropped when its last row has expired.
       oldest = Math.max(oldest, now - Math.floor((now - days) / windowDays) * windowDays);
     }
-    expect(Math.abs(stayOf(days) * days - oldest)).toBeLessThan(2 / 24);
+    expect(Math.abs(retentionFactor(days) * days - oldest)).toBeLessThan(2 / 24);
   },
 );
 
