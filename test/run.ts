@@ -67,7 +67,7 @@ await runCommand(async () => {
     const complete = code === 0 && (isWhole || (shared !== undefined && existsSync(wholeMark(shared))));
     process.exitCode = (await reportQueryRules(records, {
       complete,
-      isFar: projects.includes('datacenters'),
+      hasDataCenters: projects.includes('datacenters'),
     }))
       ? code
       : code | BREAKS_RULES;
@@ -145,7 +145,7 @@ async function ensureDashboard(onStatus: (text: string) => void) {
  */
 async function reportQueryRules(
   records: string,
-  run: { complete: boolean; isFar: boolean },
+  run: { complete: boolean; hasDataCenters: boolean },
 ): Promise<boolean> {
   // Imported here, because it needs the packages.
   const { checkQueryRules } = await import('./support/query-rules/check.ts');
