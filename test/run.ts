@@ -1,14 +1,8 @@
 /**
- * `npm test`: installs what is missing, then runs jest with the arguments given, e.g. `npm test -- test/unit`. `npm run
- * test:unit`: the unit tests alone. `npm run test:thorough`: whole processes, such as databases that hang, and the simulation of
- * history. `npm run test:browser`: the dashboard, view by view; its screenshots stay under `.data/screenshots/`. `npm run
- * test:infra`: the files that deploy the system. `npm run test:contract`: the interfaces against their documents, with generated
- * requests and generated clients. `npm run test:cluster`: three nodes and several processes: nothing is lost when any of them is
- * killed. `npm run test:datacenters`: two data centers with a link that is cut, and the loss of one of them. Several suites run as
- * one: `node test/run.ts --infra --contract`. Their waits overlap, and they share one database.
- * Files in folders `long` run with `-- --long`, as `npm run test:all` does, or when they are named. `-- --seed=N` repeats a run.
- * With `--long`, random histories are five times as many (`support/runs.ts`). Each run records the statements that the processes
- * send to their databases, and checks them against the query rules (`support/query-rules`).
+ * Installs what is missing, then runs the suites of `suites.ts` with jest: `npm test` and `npm run test:NAME` (CONTRIBUTING.md lists them).
+ * Several suites run as one, so that their waits overlap and they share one database: `node test/run.ts --infra --contract`. Other
+ * arguments go to jest. Files in folders `long` run with `--long`, or when they are named. Then random histories are five times as many
+ * (`support/runs.ts`). `--seed=N` repeats a run. Each run checks the statements that were sent to the database (`support/query-rules`).
  */
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -25,14 +19,14 @@ import { recordingInto } from './support/query-rules/recording.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Exit codes: jest's own is 1. A statement that breaks a query rule adds this one, so that a caller knows that no test failed by luck. */
+/** Added to the exit code of jest, which is 1 after a failed test. */
 const BREAKS_RULES = 2;
 
 /** The environment variable with a folder for the records of several runs, such as a second try of files that failed. */
 const SHARED_RECORDS = 'TEST_CQL_SHARED';
 
 /** Arguments that leave no test out. */
-const SELECTS_NOTHING = /^--(ci|json|verbose|long|outputFile=.*|seed=.*)$/;
+const KEEPS_ALL_TESTS = /^--(ci|json|verbose|long|outputFile=.*|seed=.*)$/;
 
 await runCommand(async () => {
   process.chdir(root);
@@ -51,7 +45,7 @@ await runCommand(async () => {
   const jestArgs = ownArgs.filter((arg) => arg !== '--long');
   const isLong = ownArgs.some((arg) => arg === '--long' || LONG.test(arg));
   if (ownArgs.includes('--long')) process.env['TEST_RUNS'] ??= '5';
-  const isWhole = projects.includes('integration') && jestArgs.every((arg) => SELECTS_NOTHING.test(arg));
+  const isWhole = projects.includes('integration') && jestArgs.every((arg) => KEEPS_ALL_TESTS.test(arg));
   const shared = process.env[SHARED_RECORDS];
   const records = shared ?? (await mkdtemp(join(tmpdir(), 'millrace-cql-')));
   if (shared && isWhole) await writeFile(wholeMark(shared), '');
@@ -73,7 +67,7 @@ await runCommand(async () => {
     const complete = code === 0 && (isWhole || (shared !== undefined && existsSync(wholeMark(shared))));
     process.exitCode = (await reportQueryRules(records, {
       complete,
-      isFar: projects.includes('datacenters'),
+      hasDataCenters: projects.includes('datacenters'),
     }))
       ? code
       : code | BREAKS_RULES;
@@ -82,7 +76,7 @@ await runCommand(async () => {
   }
 });
 
-/** A file next to the folder of the records: one of the runs that share it ran all tests. */
+/** The path of a file that exists when one of the runs that share these records ran all tests. */
 function wholeMark(records: string): string {
   return `${records}.whole`;
 }
@@ -95,7 +89,7 @@ function wholeMark(records: string): string {
 function workersFor(projects: string[], flags: string[]): string[] {
   // Jest takes only one flag of these.
   if (flags.some((flag) => /^(-i|--runInBand|-w|--maxWorkers(=.*)?)$/.test(flag))) return [];
-  // Unit tests start no process trees, so every processor may run one worker.
+  // Unit tests start no other processes.
   if (projects.join() === 'unit') return ['--maxWorkers=100%'];
   // Thorough tests mostly wait: for brokers and databases that boot, and for sessions that end. Other suites can work meanwhile.
   return projects.length > 1 && projects.includes('thorough') ? ['--maxWorkers=3'] : [];
@@ -129,18 +123,18 @@ async function printHelp([suite = '']: string[]) {
   );
 }
 
-/** Runs once, before the tests: otherwise several tests would each make an environment. */
+/** Before the tests, because several of them would install the same tools at once. */
 async function ensurePythonTools(onStatus: (text: string) => void) {
   // Imported here, because it needs the packages.
   const { ensurePython } = await import('../infra/python/ensure.ts');
   await ensurePython({ dataDir: process.env['DATA_DIR'] ?? '.data', onStatus });
 }
 
-/** The unit tests of its server and every API process serve the dashboard as the bundler writes it. */
+/** API processes and some unit tests serve `dist/web`. */
 async function ensureDashboard(onStatus: (text: string) => void) {
   // Imported here, because it needs the packages.
   const { buildDashboard } = await import('../infra/dev/build.ts');
-  onStatus('Dashboard is built');
+  onStatus('building the dashboard');
   await buildDashboard({ root });
 }
 
@@ -151,7 +145,7 @@ async function ensureDashboard(onStatus: (text: string) => void) {
  */
 async function reportQueryRules(
   records: string,
-  run: { complete: boolean; isFar: boolean },
+  run: { complete: boolean; hasDataCenters: boolean },
 ): Promise<boolean> {
   // Imported here, because it needs the packages.
   const { checkQueryRules } = await import('./support/query-rules/check.ts');

@@ -3,7 +3,7 @@ import type { ToolName } from '../infra/bootstrap/tools.ts';
 /** A suite of tests: the projects of jest.config.js that it runs, and the programs that it needs. */
 export type Suite = { projects: string[]; tools: ToolName[] };
 
-/** By the first flag of `test/run.ts`. `main` has no flag: it is `npm test`. */
+/** By the flag of `test/run.ts`. `main` has no flag. */
 export const SUITES: Record<
   'main' | 'unit' | 'thorough' | 'browser' | 'infra' | 'contract' | 'cluster' | 'datacenters',
   Suite

@@ -7,7 +7,7 @@ const WARN = 40;
 const REPEAT_MS = 10_000;
 const SHOWN_CHARACTERS = 200;
 /** Limited, because each request may cause a new text. */
-const MOST_REMEMBERED = 1000;
+const MAX_REMEMBERED = 1000;
 
 /** Writes the log of the API to a file, and prints a short form of its warnings and errors. */
 export function createApiLog(
@@ -24,7 +24,7 @@ export function createApiLog(
       if (text === null) return;
       const now = Date.now();
       if (now - (shownAt.get(text) ?? 0) < REPEAT_MS) return;
-      if (shownAt.size >= MOST_REMEMBERED) shownAt.clear();
+      if (shownAt.size >= MAX_REMEMBERED) shownAt.clear();
       shownAt.set(text, now);
       print(text);
     },
@@ -38,13 +38,13 @@ export function summarize(line: string): string | null {
   if (!entry || !(Number(entry.level) >= WARN)) return null;
   const sign = Number(entry.level) > WARN ? '✗' : '!';
   const cause = entry.err?.message && entry.err.message !== entry.msg ? `: ${entry.err.message}` : '';
-  return printable(`${sign} ${entry.msg ?? ''}${cause}${who(entry)}`.replaceAll(/\s+/g, ' ')).slice(
+  return printable(`${sign} ${entry.msg ?? ''}${cause}${callerOf(entry)}`.replaceAll(/\s+/g, ' ')).slice(
     0,
     SHOWN_CHARACTERS,
   );
 }
 
-function who({ account, address }: { account?: string; address?: string }): string {
+function callerOf({ account, address }: { account?: string; address?: string }): string {
   const words = [account && `account ${account}`, address && `from ${address}`].filter(Boolean);
   return words.length > 0 ? ` (${words.join(', ')})` : '';
 }

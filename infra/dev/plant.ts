@@ -5,7 +5,7 @@ import { describePlant } from '../../simulator/fleet/plant.ts';
 const WITHIN_MS = 30_000;
 
 /** A larger fleet is placed by the sites that its devices announce. */
-const MOST_DEVICES = 20_000;
+const MAX_DEVICES = 20_000;
 
 /**
  * Builds a tree of assets for the simulated devices, unless there are assets already, because these may have been changed by hand.
@@ -21,7 +21,7 @@ export async function buildPlant(
   options: { token?: string; certificate?: string } = {},
 ) {
   const { devices, profile, device, replay } = readFlags(words);
-  if (replay !== undefined || devices > MOST_DEVICES) return;
+  if (replay !== undefined || devices > MAX_DEVICES) return;
   const request = { ...options, withinMs: WITHIN_MS };
   const roots = await askApi(`${url}api/v1/assets?limit=1`, request);
   if (roots.status !== 200 || JSON.parse(roots.text).items.length > 0) return;

@@ -1,5 +1,5 @@
 /** Minimum time to stop each process, in ms, even if the processes before it have used all the time. */
-const LEAST_MS = 1000;
+const MIN_MS = 1000;
 
 interface RunningProcess {
   title: string;
@@ -36,7 +36,7 @@ export function createRunningProcesses({
     async stop() {
       const deadline = Date.now() + withinMs;
       for (const running of [...processes].reverse()) {
-        const left = Math.max(LEAST_MS, deadline - Date.now());
+        const left = Math.max(MIN_MS, deadline - Date.now());
         const began = Date.now();
         await running.stop({ withinMs: Math.min(running.stopTimeoutMs, left) });
         print(`✓ ${running.title} stopped in ${((Date.now() - began) / 1000).toFixed(1)} s`);

@@ -21,11 +21,11 @@ export async function checkPorts({ http, mqtt, cql }: Config, { local }: { local
   if (local) await checkEnginePort(cql.localPort);
 }
 
-async function checkPort(setting: string, port: number, host: string, who: string) {
+async function checkPort(setting: string, port: number, host: string, listener: string) {
   if (await isPortFree(port, host)) return;
   throw new MillraceError(
     'port_taken',
-    `Something listens on ${host}:${port} already, where ${who} should. End it, or choose another port: ${setting}=${await freePort()} npm run dev`,
+    `Something listens on ${host}:${port} already, where ${listener} should. End it, or choose another port: ${setting}=${await freePort()} npm run dev`,
   );
 }
 

@@ -14,7 +14,7 @@ const POLL_MS = 250;
 const AGREE_MS = 120_000;
 
 /** A query that succeeds with ALL only if every node answers: this keyspace has three copies, and the query reads all ranges. */
-const ASK_EVERYBODY = 'SELECT * FROM system_distributed.view_build_status';
+const ASK_ALL_NODES = 'SELECT * FROM system_distributed.view_build_status';
 
 /** Nodes of several data centers that boot at the same time. A boot takes 20 s of CPU time. */
 const BOOT_AT_ONCE = 2;
@@ -34,7 +34,7 @@ export interface Cluster {
   start: () => Promise<void>;
   /** drains and stops all running nodes, and keeps their data */
   stop: () => Promise<void>;
-  /** stops the nodes, and the link for good */
+  /** stops the nodes and the link */
   close: () => Promise<void>;
   /** without it, a killed node may lose the latest table definitions */
   keepSchema: () => Promise<void>;
@@ -180,7 +180,7 @@ export const initialToken = (index: number, size: number) =>
 async function untilAgreed(nodes: Member[], signal?: AbortSignal) {
   const deadline = Date.now() + AGREE_MS;
   for (const { contactPoint } of nodes) {
-    while (!(await succeeds(ASK_EVERYBODY, { contactPoint, consistency: 'ALL' }))) {
+    while (!(await succeeds(ASK_ALL_NODES, { contactPoint, consistency: 'ALL' }))) {
       if (Date.now() > deadline) {
         throw new MillraceError('engine_failed', `The node ${contactPoint} does not reach all others.`);
       }

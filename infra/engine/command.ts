@@ -56,13 +56,13 @@ const PROFILES = {
 export type Profile = keyof typeof PROFILES;
 
 /** Flags of a single node. It has nobody to gossip with, so it does not wait for other nodes at its start and end. */
-const ALONE = ['-Dcassandra.skip_wait_for_gossip_to_settle=0', '-Dcassandra.shutdown_announce_in_ms=0'];
+const SINGLE_NODE = ['-Dcassandra.skip_wait_for_gossip_to_settle=0', '-Dcassandra.shutdown_announce_in_ms=0'];
 /**
  * Flags of a node in a cluster. Gossip spreads quickly on loopback. So a new node waits 3 s for gossip instead of 30 s; with 0 s it cannot
  * join. A node that stops waits 0.5 s instead of 2 s. A node that starts does not watch gossip for 8 s, because it waits for its
  * connections to the other nodes anyway.
  */
-const AMONG_OTHERS = [
+const CLUSTER_NODE = [
   '-Dcassandra.ring_delay_ms=3000',
   '-Dcassandra.skip_wait_for_gossip_to_settle=0',
   '-Dcassandra.shutdown_announce_in_ms=500',
@@ -104,7 +104,7 @@ export const cassandraArguments = ({
   `-Dcassandra.logdir=${join(dir, 'logs')}`,
   `-Dcassandra.jmx.local.port=${jmxPort}`,
   '-Dcassandra-foreground=yes',
-  ...(alone ? ALONE : AMONG_OTHERS),
+  ...(alone ? SINGLE_NODE : CLUSTER_NODE),
   '-Dcassandra.superuser_setup_delay_ms=0',
   '-cp',
   join(jars, '*'),

@@ -43,7 +43,7 @@ export class Link {
     for (const socket of this.#sockets) socket.pause();
   }
 
-  /** What waited passes. */
+  /** Delayed bytes pass. */
   open() {
     this.#isCut = false;
     for (const socket of this.#sockets) socket.resume();

@@ -6,7 +6,7 @@ import { JDK_ACCESS, LOGGING } from './command.ts';
 const run = promisify(execFile);
 
 /** Maximum size of nodetool's output, in bytes. The repair of a large table stays below it. */
-const MOST_OUTPUT_BYTES = 64 * 1024 * 1024;
+const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 
 interface Place {
   java: string;
@@ -33,7 +33,7 @@ export function createNodetool({ signal, ...place }: Place & { signal?: AbortSig
   const [program, ...first] = command;
   /** @throws {Error} when nodetool fails; the message has its output */
   const nodetool = async (args: string[]): Promise<string> => {
-    const { stdout } = await run(program, [...first, ...args], { maxBuffer: MOST_OUTPUT_BYTES, signal });
+    const { stdout } = await run(program, [...first, ...args], { maxBuffer: MAX_OUTPUT_BYTES, signal });
     return stdout;
   };
   return Object.assign(nodetool, { command });

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { useCleanUps } from '../support/clean-ups.ts';
-import { startGate } from '../support/http/tcp-gate.ts';
+import { startTcpProxy } from '../support/http/tcp-proxy.ts';
 import { untilStreams, useDashboard } from '../support/web/dashboard.ts';
 
 let now = Date.now() - 3_600_000;
@@ -69,17 +69,17 @@ test.each([
 );
 
 test('Dashboard: the connection of several tabs is lost: each shows Reconnecting and a red line, then every missed value', async () => {
-  const gate = await startGate(dashboard.system.httpUrl);
-  afterwards(() => gate.stop());
+  const proxy = await startTcpProxy(dashboard.system.httpUrl);
+  afterwards(() => proxy.stop());
   dashboard.expectComplaints(/^Failed to load resource: (net::ERR_|.*status of 503)/);
-  const pages = await openTabs(3, (index) => gate.url + VIEWS[index]);
-  gate.cut('refuse');
+  const pages = await openTabs(3, (index) => proxy.url + VIEWS[index]);
+  proxy.cut('refuse');
   for (const page of pages) {
     await untilConnection(page, 'Reconnecting');
     await page.locator('.connection[data-level="critical"]').waitFor();
   }
   await measure(876);
-  await gate.open();
+  await proxy.open();
   for (const page of pages) await untilConnection(page, 'Live');
   for (const page of pages) await untilShown(page, 876);
 });

@@ -10,9 +10,9 @@ import { steadyPort } from '../../infra/engine/ports.ts';
 import { createRandom } from '../../simulator/random.ts';
 import { useCleanUps } from '../support/clean-ups.ts';
 import { ENGINE_DIR } from '../support/database/engine.ts';
-import { startGate } from '../support/http/tcp-gate.ts';
+import { startTcpProxy } from '../support/http/tcp-proxy.ts';
 import { startMosquitto } from '../support/mqtt/mosquitto.ts';
-import { startMqttWire, type WireWatch } from '../support/mqtt/wire.ts';
+import { type PacketWatch, startMqttProxy } from '../support/mqtt/mqtt-proxy.ts';
 import type { Script } from '../support/processes/api-process.ts';
 import { until } from '../support/until.ts';
 import { injectFaults } from './kit/chaos.ts';
@@ -87,15 +87,15 @@ async function startBroker() {
 }
 
 async function openGate(url: string) {
-  const gate = await startGate(url);
-  afterwards(gate.stop);
-  return gate;
+  const tcpProxy = await startTcpProxy(url);
+  afterwards(tcpProxy.stop);
+  return tcpProxy;
 }
 
-async function openWire(url: string, watch?: WireWatch) {
-  const wire = await startMqttWire(url, watch);
-  afterwards(wire.stop);
-  return wire;
+async function openMqttProxy(url: string, watch?: PacketWatch) {
+  const mqttProxy = await startMqttProxy(url, watch);
+  afterwards(mqttProxy.stop);
+  return mqttProxy;
 }
 
 /** @param name of the ledger */
@@ -142,10 +142,10 @@ test(
   async () => {
     const random = randomsOf('mosquitto');
     const broker = await startBroker();
-    const wires = [await openWire(broker.url), await openWire(broker.url)];
+    const mqttProxies = [await openMqttProxy(broker.url), await openMqttProxy(broker.url)];
     const devices = await openGate(broker.url);
     const workers = await Promise.all(
-      wires.map(({ url }, i) =>
+      mqttProxies.map(({ url }, i) =>
         startWorker(`ingest-${i + 1}`, {
           ROLE: 'ingest',
           MQTT_URL: url,
@@ -160,8 +160,10 @@ test(
       once: databaseFaults(cluster, random('database')),
       meanwhile: [
         ...workers.map((worker) => killWorker(worker, random(worker.name))),
-        restartMosquitto(broker, { devices, wires }, random('broker')),
-        ...wires.flatMap(({ gate }, i) => cuts(`ingest-${i + 1} and Mosquitto`, gate, random(`wire ${i}`))),
+        restartMosquitto(broker, { devices, mqttProxies }, random('broker')),
+        ...mqttProxies.flatMap(({ tcpProxy }, i) =>
+          cuts(`ingest-${i + 1} and Mosquitto`, tcpProxy, random(`wire ${i}`)),
+        ),
       ],
       randoms: [random('first series'), random('second series')],
       report,
@@ -208,29 +210,29 @@ test(
     const deliveries = join(directory, 'deliveries.ledger');
     const record = createDeliveryRecord(deliveries);
     afterwards(record.close);
-    const wire = await openWire(broker.url, record.watch);
+    const mqttProxy = await openMqttProxy(broker.url, record.watch);
     const devices = await openGate(broker.url);
-    const settings = { ROLE: 'ingest', MQTT_URL: wire.url, MQTT_CLIENT_ID: 'ingest-1' };
+    const settings = { ROLE: 'ingest', MQTT_URL: mqttProxy.url, MQTT_CLIENT_ID: 'ingest-1' };
     const worker = await startWorker('ingest-1', settings);
     const fleet = startDevices('killed-broker', devices.url);
     await fleet.progress(300);
 
     // Mosquitto accepts messages that it cannot deliver yet, so that the kill makes it forget some.
     report('kill -9 of Mosquitto, with messages that it has acknowledged and not delivered');
-    wire.gate.cut('refuse');
+    mqttProxy.tcpProxy.cut('refuse');
     await fleet.progress(200);
     devices.cut('refuse');
     await broker.kill();
     await broker.start();
-    const before = wire.connections.length;
-    await wire.gate.open();
-    await until(() => wire.connections.slice(before).some(({ granted }) => granted > 0), {
+    const before = mqttProxy.connections.length;
+    await mqttProxy.tcpProxy.open();
+    await until(() => mqttProxy.connections.slice(before).some(({ granted }) => granted > 0), {
       withinMs: 120_000,
     });
     await devices.open();
     await fleet.progress(300);
     await fleet.stop();
-    await until(() => wire.last().acknowledged.length === wire.last().delivered.length, {
+    await until(() => mqttProxy.last().acknowledged.length === mqttProxy.last().delivered.length, {
       withinMs: 120_000,
     });
 

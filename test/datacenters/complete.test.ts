@@ -12,9 +12,15 @@ import { startApi } from '../support/processes/api-process.ts';
 import { startTestSystem, type TestSystem } from '../support/system/index.ts';
 import { until } from '../support/until.ts';
 import { ChangesReader } from './kit/changes.ts';
+import {
+  type DataCenter,
+  heal,
+  ROUND_TRIP_MS,
+  startDataCenters,
+  type TwoDataCenters,
+} from './kit/data-centers.ts';
 import { measureLag, measureLatencies } from './kit/latencies.ts';
 import { publish, seriesOf } from './kit/samples.ts';
-import { heal, ROUND_TRIP_MS, type Side, type Sides, startSides } from './kit/sides.ts';
 
 // What a process concludes to be complete: hours that it packs, journals that it takes over, changes that it has passed.
 
@@ -29,13 +35,13 @@ const DEAD_MS = 30_000;
 const hourOf = (ts: number) => ts - (ts % HOUR_MS);
 const isOpen = (hour: number) => now() < closingOf(hour);
 
-let world: Sides;
+let world: TwoDataCenters;
 const clock = { now: 0, isSet: false };
 const now = () => (clock.isSet ? clock.now : Date.now());
 const started: Array<{ system: TestSystem; store: Store } | undefined> = [];
 
 beforeAll(async () => {
-  world = await startSides({ keyspace: 'complete' });
+  world = await startDataCenters({ keyspace: 'complete' });
 }, TIMEOUT_MS);
 
 afterAll(async () => {
@@ -48,11 +54,11 @@ const afterwards = useCleanUps(TIMEOUT_MS);
 
 /** Starts broker, ingest and API in this process, once for each data center. They pack only when a test calls their packer. */
 async function systemIn(index: number) {
-  started[index] ??= await startSystem(world.sides[index] as Side);
+  started[index] ??= await startSystem(world.dataCenters[index] as DataCenter);
   return started[index];
 }
 
-async function startSystem({ name, settings }: Side) {
+async function startSystem({ name, settings }: DataCenter) {
   const system = await startTestSystem({
     settings: { ...settings, LOG_LEVEL: 'warn', INGEST_JOURNAL: 'never' },
     clock: now,
@@ -79,12 +85,12 @@ function packerOf({ store }: Running, owner: string) {
 }
 
 test(
-  'Journal: its process is killed while the link is cut: the other data center takes over all of it, and no sample is lost',
+  'Journal: its process is killed while the link is cut: the other data center takes it over, and no sample is lost',
   async () => {
-    const [side] = world.sides;
+    const [dataCenter] = world.dataCenters;
     const other = await systemIn(1);
     const api = await startApi(
-      { ...side.settings, MQTT_PORT: '0', INGEST_JOURNAL: 'always', MQTT_CLIENT_ID: 'killed' },
+      { ...dataCenter.settings, MQTT_PORT: '0', INGEST_JOURNAL: 'always', MQTT_CLIENT_ID: 'killed' },
       { withinMs: 120_000 },
     );
     afterwards(() => api.kill());
@@ -130,10 +136,10 @@ test(
 );
 
 test(
-  'Latency of writes: data centers 80 ms apart: only LOCAL_QUORUM does not wait for the other one',
+  'Latency of writes: data centers 80 ms apart: only LOCAL_QUORUM does not wait for the other',
   async () => {
     const [first, second] = await bothSystems();
-    const latencies = await measureLatencies(world.sides[0].config);
+    const latencies = await measureLatencies(world.dataCenters[0].config);
     for (const [level, { p50, p99 }] of Object.entries(latencies))
       world.report(`${level}: p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`);
     expect(latencies['LOCAL_QUORUM']?.p50).toBeLessThan(ROUND_TRIP_MS / 2);
@@ -250,14 +256,14 @@ test(
 );
 
 test(
-  'Leases: both data centers take them at once: each has one owner, and each hour is packed once',
+  'Packing leases: both data centers request them at once: each has one owner, and each hour is packed once',
   async () => {
     const [first, second] = await bothSystems();
     const packers = [packerOf(first, 'first'), packerOf(second, 'second')];
     const before = clock.now;
     clock.now += 2 * HOUR_MS;
     const isPacked = async () => {
-      // A transaction in contention with that of the other side may fail. The next round repeats it.
+      // A transaction in contention with that of the other data center may fail. The next round repeats it.
       await Promise.allSettled(packers.map((packer) => packer.packDue()));
       const groups = Array.from({ length: GROUPS }, (_, group) => first.store.packProgress.read(group));
       return (await Promise.all(groups)).every(({ packedUntil }) => isOpen(packedUntil));

@@ -6,19 +6,19 @@ import { startFleet } from '../cluster/kit/fleet.ts';
 import { createJudge } from '../cluster/kit/judge.ts';
 import { createWorker, type Worker } from '../cluster/kit/worker.ts';
 import { useCleanUps } from '../support/clean-ups.ts';
-import { DATA_CENTERS, type Side, type Sides, startSides } from './kit/sides.ts';
+import { DATA_CENTERS, type DataCenter, startDataCenters, type TwoDataCenters } from './kit/data-centers.ts';
 
-// Real processes and simulated devices on both sides. Each side has a ledger, and both sides must have both ledgers.
+// Real processes and simulated devices in both data centers. Each has a ledger, and both must have both ledgers.
 
 const TIMEOUT_MS = 900_000;
 /** Two cores also run six nodes. */
 const DEVICES = 15;
 
 const seed = jest.getSeed() >>> 0;
-let world: Sides;
+let world: TwoDataCenters;
 
 beforeAll(async () => {
-  world = await startSides({ keyspace: 'chaos' });
+  world = await startDataCenters({ keyspace: 'chaos' });
   world.report(`repeat these faults with: npm run test:datacenters -- --seed ${jest.getSeed()}`);
 }, TIMEOUT_MS);
 
@@ -30,10 +30,14 @@ afterAll(async () => {
 const afterwards = useCleanUps(TIMEOUT_MS);
 
 type Fleet = ReturnType<typeof startDevices>;
-type Running = { side: Side; port: string; worker: Worker; fleet: Fleet };
+type Running = { dataCenter: DataCenter; port: string; worker: Worker; fleet: Fleet };
 
-/** A process that is broker, ingest, packer and API, in the data center of a side. */
-async function startWorker({ name, settings }: Side, port: string, others: Record<string, string> = {}) {
+/** A process that is broker, ingest, packer and API, in a data center. */
+async function startWorker(
+  { name, settings }: DataCenter,
+  port: string,
+  others: Record<string, string> = {},
+) {
   const worker = createWorker(`the process in ${name}`, { ...settings, MQTT_PORT: port, ...others });
   afterwards(worker.kill);
   await worker.start();
@@ -41,41 +45,41 @@ async function startWorker({ name, settings }: Side, port: string, others: Recor
 }
 
 /** @param name of the drill */
-function startDevices(name: string, side: Side, port: string) {
-  const prefix = `${name}-${side.name}`;
+function startDevices(name: string, dataCenter: DataCenter, port: string) {
+  const prefix = `${name}-${dataCenter.name}`;
   const ledger = join(world.directory, `${prefix}.ledger`);
   const fleet = startFleet({ broker: `mqtt://127.0.0.1:${port}`, ledger, seed, devices: DEVICES, prefix });
   afterwards(fleet.kill);
   return { ledger, ...fleet };
 }
 
-async function startBothSides(name: string): Promise<[Running, Running]> {
+async function startBoth(name: string): Promise<[Running, Running]> {
   const both: Running[] = [];
-  for (const side of world.sides) {
+  for (const dataCenter of world.dataCenters) {
     const port = String(await steadyPort());
     // One of the processes acknowledges from its journal.
-    const journal = side.name === DATA_CENTERS[0] ? 'always' : 'busy';
-    const worker = await startWorker(side, port, { INGEST_JOURNAL: journal });
-    both.push({ side, port, worker, fleet: startDevices(name, side, port) });
+    const journal = dataCenter.name === DATA_CENTERS[0] ? 'always' : 'busy';
+    const worker = await startWorker(dataCenter, port, { INGEST_JOURNAL: journal });
+    both.push({ dataCenter, port, worker, fleet: startDevices(name, dataCenter, port) });
   }
   for (const { fleet } of both) await fleet.progress(100);
   return both as [Running, Running];
 }
 
-/** Each side reads each ledger at LOCAL_QUORUM, and `latest` is the newest sample. */
+/** Each data center reads each ledger at LOCAL_QUORUM, and `latest` is the newest sample. */
 async function expectNothingLost(both: Running[], since: number) {
-  for (const { side, worker } of both) {
-    const judge = createJudge({ cluster: world.cluster, config: side.config });
-    for (const { side: sender, fleet } of both) {
+  for (const { dataCenter, worker } of both) {
+    const judge = createJudge({ cluster: world.cluster, config: dataCenter.config });
+    for (const { dataCenter: sender, fleet } of both) {
       const { acknowledged, stored } = await judge.agreement(fleet.ledger);
       expect(acknowledged).toBeGreaterThan(2000);
       world.report(
-        `read in ${side.name}: ${acknowledged} samples acknowledged in ${sender.name}, ${stored} stored: none is lost, and latest is correct`,
+        `read in ${dataCenter.name}: ${acknowledged} samples acknowledged in ${sender.name}, ${stored} stored: none is lost, and latest is correct`,
       );
     }
     expect(worker.defects).toEqual([]);
   }
-  world.report(`both sides agreed ${Math.round((Date.now() - since) / 1000)} s after all was back`);
+  world.report(`both data centers agreed ${Math.round((Date.now() - since) / 1000)} s after all was back`);
 }
 
 const stopAll = async (both: Running[]) => {
@@ -85,10 +89,10 @@ const stopAll = async (both: Running[]) => {
 };
 
 test(
-  'Link between data centers: cut under load, a process is killed meanwhile: both sides have all acknowledged samples afterwards',
+  'Link between data centers: cut under load, a process is killed meanwhile: both have all acknowledged samples afterwards',
   async () => {
     const random = createRandom(seed, 'link');
-    const both = await startBothSides('link');
+    const both = await startBoth('link');
     world.link.cut();
     world.report('the link is cut');
     for (const { fleet } of both) await fleet.progress(200);
@@ -108,24 +112,24 @@ test(
 );
 
 test(
-  'Data center: all its nodes and its process are killed: its devices go on with the other one, and both have all samples after a repair',
+  'Data center: all its nodes and its process are killed: devices continue with the other, and both have all samples after a repair',
   async () => {
     const random = createRandom(seed, 'loss');
-    const both = await startBothSides('loss');
+    const both = await startBoth('loss');
     const [lost, left] = random.shuffled(both) as [Running, Running];
-    await Promise.all([lost.worker.kill(), ...lost.side.nodes.map((node) => node.kill())]);
-    world.report(`kill -9 of the three nodes of ${lost.side.name} and of its process`);
+    await Promise.all([lost.worker.kill(), ...lost.dataCenter.nodes.map((node) => node.kill())]);
+    world.report(`kill -9 of the three nodes of ${lost.dataCenter.name} and of its process`);
     // As when the name of the broker leads to the other data center.
-    const stand = await startWorker(left.side, lost.port, { MQTT_CLIENT_ID: 'ingest-moved' });
+    const stand = await startWorker(left.dataCenter, lost.port, { MQTT_CLIENT_ID: 'ingest-moved' });
     for (const { fleet } of both) await fleet.progress(200);
-    world.report(`the devices of ${lost.side.name} send to ${left.side.name}`);
+    world.report(`the devices of ${lost.dataCenter.name} send to ${left.dataCenter.name}`);
     await world.cluster.start();
     const since = Date.now();
-    world.report(`${lost.side.name} is back`);
+    world.report(`${lost.dataCenter.name} is back`);
     await stand.stop();
     await lost.worker.start();
     await stopAll(both);
-    await createJudge({ cluster: world.cluster, config: left.side.config }).repair();
+    await createJudge({ cluster: world.cluster, config: left.dataCenter.config }).repair();
     world.report('repaired');
     expect(stand.defects).toEqual([]);
     await expectNothingLost(both, since);

@@ -16,7 +16,7 @@ test('Shell scripts of infra: shellcheck (Debian: apt-get install shellcheck): f
   expect(stdout).toBe('');
 });
 
-test('Terraform files: terraform fmt changes no file, and only connections out of the network go everywhere', async () => {
+test('Terraform files: format and firewall rules: terraform fmt changes no file; only outgoing connections go everywhere', async () => {
   const { terraform } = await findTools(['terraform']);
   const args = ['-chdir=infra/terraform', 'fmt', '-check', '-diff', '-recursive'];
   const { stdout } = await run(String(terraform?.path), args).catch((error) => error);

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { startGate } from '../support/http/tcp-gate.ts';
+import { startTcpProxy } from '../support/http/tcp-proxy.ts';
 import { startCommand } from '../support/processes/api-process.ts';
 import { useInstallation } from '../support/processes/installation.ts';
 
@@ -7,13 +7,13 @@ const installation = useInstallation();
 
 /** Starts a proxy to the database. The first request with the statement closes its connections. */
 async function startBreakingGate(statement: string) {
-  const gate = await startGate(`cql://${installation.settings()['CQL_CONTACT_POINTS']}`, () => ({
+  const proxy = await startTcpProxy(`cql://${installation.settings()['CQL_CONTACT_POINTS']}`, () => ({
     fromClient: (chunk) => {
-      if (chunk.includes(statement)) gate.cut('refuse');
+      if (chunk.includes(statement)) proxy.cut('refuse');
     },
   }));
-  installation.afterwards(gate.stop);
-  return gate;
+  installation.afterwards(proxy.stop);
+  return proxy;
 }
 
 test.each([
@@ -23,10 +23,10 @@ test.each([
 ] as const)(
   '%s: connection to Cassandra breaks at the statement "%s": the command exits with code 69, which an orchestrator retries',
   async (script, statement) => {
-    const gate = await startBreakingGate(statement);
+    const proxy = await startBreakingGate(statement);
     const command = startCommand(script, {
       ...installation.settings(),
-      CQL_CONTACT_POINTS: `127.0.0.1:${gate.port}`,
+      CQL_CONTACT_POINTS: `127.0.0.1:${proxy.port}`,
     });
     installation.afterwards(command.kill);
     const { code, output } = await command.ended;

@@ -59,7 +59,7 @@ test('MQTT topic: device name with spaces, emoji or 128 characters: its measurem
   }
 });
 
-test('Retained MQTT message: measurements and births are stored in the database, but not retained by the broker', async () => {
+test('Retained MQTT message: measurement or birth: stored in the database, not retained by the broker', async () => {
   const ts = Date.now();
   await client.publish('iot/v1/retained/birth', '{"name":"retained"}', { retain: true });
   await client.publish('iot/v1/retained/measurements', measurement(5, ts), { retain: true });

@@ -39,7 +39,7 @@ test('MQTT live topics: client subscribes, then unsubscribes: it receives the ch
   expect(messages).toHaveLength(1);
 });
 
-test('MQTT live topics: client of MQTT 5 subscribes by id and by name: each message has waited_ms', async () => {
+test('MQTT live topics: MQTT 5 client subscribes by id and by name: each message has waited_ms', async () => {
   const client = await mqtt.connectAsync(system.mqttUrl, { protocolVersion: 5 });
   try {
     const waited: unknown[] = [];

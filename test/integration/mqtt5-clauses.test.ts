@@ -177,7 +177,7 @@ test('MQTT-3.2.2-2, MQTT-3.2.2-3: client asks for a stored session: CONNACK has 
   }
 });
 
-test('MQTT 5, 3.2.2.3: CONNACK has Receive Maximum, Maximum Packet Size and no shared subscriptions', async () => {
+test('MQTT 5, 3.2.2.3: client connects: CONNACK has Receive Maximum, Maximum Packet Size and no shared subscriptions', async () => {
   const { connack } = await connect({ clientId: 'a' });
   expect(connack.properties).toEqual({
     receiveMaximum: 64,

@@ -47,7 +47,7 @@ async function latest(name: string): Promise<Record<string, number>> {
   return Object.fromEntries(items.map((item: Record<string, unknown>) => [item.name, item.value]));
 }
 
-test('MQTT 5 message with a content type: it selects the decoder; an unknown content type is refused with 0x99', async () => {
+test('MQTT 5 message: content type: it selects the decoder; an unknown one is refused with 0x99', async () => {
   const topic = 'iot/v1/desk/measurements';
   const senml = '[{"n": "h", "v": 40}]';
   const as = (contentType: string) => ({ properties: { contentType } });

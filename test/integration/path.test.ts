@@ -3,7 +3,7 @@ import mqtt from 'mqtt';
 import { useCleanUps } from '../support/clean-ups.ts';
 import { drawnFiles, filesOnPath } from '../support/documents/path-files.ts';
 import { startMosquitto } from '../support/mqtt/mosquitto.ts';
-import { startMqttWire } from '../support/mqtt/wire.ts';
+import { startMqttProxy } from '../support/mqtt/mqtt-proxy.ts';
 import { startTestSystem } from '../support/system/index.ts';
 import { isUnplugged } from '../support/unplugged.ts';
 
@@ -51,9 +51,9 @@ test('Diagram docs/images/path.svg: message to the embedded broker: the source f
     const broker = await startMosquitto();
     afterwards(() => broker.remove());
     let onAcknowledged = () => {};
-    const wire = await startMqttWire(broker.url, { delivered() {}, acknowledged: () => onAcknowledged() });
-    afterwards(() => wire.stop());
-    const system = await startTestSystem({ settings: { MQTT_URL: wire.url } });
+    const proxy = await startMqttProxy(broker.url, { delivered() {}, acknowledged: () => onAcknowledged() });
+    afterwards(() => proxy.stop());
+    const system = await startTestSystem({ settings: { MQTT_URL: proxy.url } });
     afterwards(() => system.stop());
     const publish = await connectSensor(broker.url);
     const send = async () => {

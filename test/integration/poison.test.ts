@@ -26,7 +26,7 @@ const INVALID: Array<[string, string | Buffer]> = [
   ['invalid/status', 'maybe'],
 ];
 
-const { connectDevice: connectExternal, startSystem, startWire, afterwards } = useExternalBroker();
+const { connectDevice: connectExternal, startSystem, startMqttProxy, afterwards } = useExternalBroker();
 
 /** A message with samples of five hours, which needs five requests. */
 const fiveHourMessage = (round: number) =>
@@ -57,17 +57,17 @@ async function expectAllSettled(system: TestSystem) {
 }
 
 test('Invalid MQTT messages: external broker, INGEST_MAX_IN_FLIGHT=1: all are acknowledged on one connection, and valid ones are stored', async () => {
-  const wire = await startWire();
-  const system = await startSystem({ MQTT_URL: wire.url, INGEST_MAX_IN_FLIGHT: '1' });
+  const mqttProxy = await startMqttProxy();
+  const system = await startSystem({ MQTT_URL: mqttProxy.url, INGEST_MAX_IN_FLIGHT: '1' });
   const client = await connectExternal();
   await publishAll((topic, payload) => client.publishAsync(topic, payload, { qos: 1 }));
   const count = (INVALID.length + 1) * ROUNDS;
-  await until(() => wire.last().acknowledged.length === count);
-  expect(wire.last().acknowledged).toEqual(wire.last().delivered);
+  await until(() => mqttProxy.last().acknowledged.length === count);
+  expect(mqttProxy.last().acknowledged).toEqual(mqttProxy.last().delivered);
   await expectAllSettled(system);
   await client.publishAsync('iot/v1/good/measurements', fiveHourMessage(ROUNDS), { qos: 1 });
-  await until(() => wire.last().acknowledged.length === count + 1);
-  expect(wire.connections).toHaveLength(1);
+  await until(() => mqttProxy.last().acknowledged.length === count + 1);
+  expect(mqttProxy.connections).toHaveLength(1);
 });
 
 test('Invalid MQTT messages: embedded broker, INGEST_MAX_IN_FLIGHT=1: all are acknowledged on one connection, and valid ones are stored', async () => {

@@ -34,7 +34,7 @@ const secondsOf = (device: string, sensors: string[], hour: number): Promise<Arr
     ),
   );
 
-test('Database rows of a device hour: up to 64 sensors are in partition part 0, more in parts 1 and 2', async () => {
+test('Database rows of a device hour: up to 64 sensors: one partition; more: up to three', async () => {
   const hour = packed.newHour();
   await send('narrow', names(64), hour);
   expect(await rowsByPart('narrow')).toEqual(new Map([[0, 1]]));

@@ -1,7 +1,3 @@
-/**
- * `npm run test:mutation`: puts one mistake of `must-die.ts` at a time into a copy of the sources, and fails for each that its test does not
- * notice. `-- --help` lists the flags.
- */
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { runCommand } from '../../common/command.ts';

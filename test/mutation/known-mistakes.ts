@@ -6,7 +6,7 @@ import type { FileAnswer, FileOrder } from '../support/unit-runner/child.ts';
 import { TEMPORARY, Workspace } from './workspace.ts';
 
 /** A mistake that a test must notice. `before` occurs once in the file, and `after` replaces it. */
-export type Known = { file: string; before: string; after: string; test: string };
+export type KnownMistake = { file: string; before: string; after: string; test: string };
 
 /** Limit for a test file, in ms. */
 const LIMIT_MS = 300_000;
@@ -18,20 +18,19 @@ const RENEW =
   'Renew the entry in test/mutation: name the code as it is now, a mistake of the same kind, and the test.';
 
 /** @returns the source with the mistake @throws `usage` when the entry does not apply */
-export function sourceWith({ file, before, after }: Known, source: string): string {
+export function sourceWith({ file, before, after }: KnownMistake, source: string): string {
   const times = source.split(before).length - 1;
   if (times === 1) return source.replace(before, () => after);
-  const problem = times === 0 ? 'is not there any more' : `is there ${times} times`;
+  const problem = times === 0 ? 'is missing' : `occurs ${times} times`;
   throw new MillraceError('usage', `${file}: \`${before}\` ${problem}. ${RENEW}`);
 }
 
 /**
- * Tries known mistakes.
  * @param options `workers`: mistakes at a time
  * @returns a text for each entry that does not apply, that its test does not notice, or whose test fails without the mistake
  */
 export async function findUnnoticed(
-  entries: Known[],
+  entries: KnownMistake[],
   { workers, onStatus, signal }: { workers: number; onStatus: (text: string) => void; signal: AbortSignal },
 ): Promise<string[]> {
   const workspaces = await Promise.all(Array.from({ length: workers }, () => Workspace.create()));
@@ -43,7 +42,7 @@ export async function findUnnoticed(
 
   const passes = ({ directory }: Workspace, test: string) => runTest(directory, test, signal);
 
-  async function problemOf(entry: Known, workspace: Workspace): Promise<string> {
+  async function problemOf(entry: KnownMistake, workspace: Workspace): Promise<string> {
     const { file, before, after, test } = entry;
     const isUnnoticed = await workspace.with(
       file,

@@ -1,4 +1,4 @@
-import type { Known } from './known-mistakes.ts';
+import type { KnownMistake } from './known-mistakes.ts';
 
 /**
  * Mistakes that the gate makes: source, unit test that must notice, and text with its replacement. The text occurs exactly once in the
@@ -177,7 +177,7 @@ const MISTAKES: Record<string, Record<string, Record<string, string>>> = {
   },
 };
 
-export const MUST_DIE: Known[] = Object.entries(MISTAKES).flatMap(([file, tests]) =>
+export const MUST_DIE: KnownMistake[] = Object.entries(MISTAKES).flatMap(([file, tests]) =>
   Object.entries(tests).flatMap(([test, texts]) =>
     Object.entries(texts).map(([before, after]) => ({
       file,

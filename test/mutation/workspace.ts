@@ -11,9 +11,7 @@ export const TEMPORARY = '.tmp';
 /** Entries of the checkout that a copy does not have. */
 const LEFT_OUT = new Set(['node_modules', '.node', '.git', '.data', '.env', 'coverage', 'secrets']);
 
-/**
- * A copy of the checkout, in which one source file at a time is changed. The checkout itself never changes.
- */
+/** A copy of the checkout, in which one source file at a time is changed. */
 export class Workspace {
   declare directory: string;
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { makeCertificates } from '../../infra/tls/certificates.ts';
 import { findOpenssl } from '../../infra/tls/openssl.ts';
 
-/** Makes certificates for a test, as `npm run certificates` does. The test removes them in `afterAll`. */
+/** As `npm run certificates` makes them. The test removes them in `afterAll`. */
 export function certificatesFolder() {
   const folder = mkdtempSync(join(tmpdir(), 'millrace-tls-'));
   return {

@@ -6,11 +6,11 @@ import { createMetrics } from '../../api/observability/metrics.ts';
 import { readSettings } from '../../common/settings/index.ts';
 import { topicContract } from '../../schema/topics.ts';
 
-type Given = Partial<Parameters<typeof createBroker>[0]>;
+type BrokerOptions = Partial<Parameters<typeof createBroker>[0]>;
 
 export async function startBrokerAlone(
   afterwards: (task: () => unknown) => void,
-  given: Given = {},
+  options: BrokerOptions = {},
 ): Promise<{ broker: Broker; metrics: ReturnType<typeof createMetrics> }> {
   const metrics = createMetrics({ version: 'test', role: 'all' });
   const { mqtt } = readSettings({ MQTT_PORT: '0' }, { envFile: '' });
@@ -24,7 +24,7 @@ export async function startBrokerAlone(
     clock: Date.now,
     logger: pino({ level: 'silent' }),
     metrics,
-    ...given,
+    ...options,
   });
   await broker.start();
   afterwards(() => broker.stop());

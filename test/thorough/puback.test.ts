@@ -4,7 +4,7 @@ import mqtt from 'mqtt';
 import { steadyPort } from '../../infra/engine/ports.ts';
 import { identifyDevice } from '../../schema/ids.ts';
 import { useCleanUps } from '../support/clean-ups.ts';
-import { startCqlWire } from '../support/database/cql-wire.ts';
+import { startCqlProxy } from '../support/database/cql-proxy.ts';
 import { sharedContactPoint } from '../support/database/engine.ts';
 import { useKeyspace } from '../support/database/keyspace.ts';
 import { startApi } from '../support/processes/api-process.ts';
@@ -68,11 +68,11 @@ async function storedValues(
 const zeroTo = (count: number) => Array.from({ length: count }, (_, i) => i);
 
 test('PUBACK: commits finish out of order: PUBACKs are sent in the order of arrival', async () => {
-  const wire = await startCqlWire(sharedContactPoint());
-  afterwards(() => wire.stop());
+  const cqlProxy = await startCqlProxy(sharedContactPoint());
+  afterwards(() => cqlProxy.stop());
   const system = await startTestSystem({
     settings: { INGEST_MAX_IN_FLIGHT: '4' },
-    proxy: wire.contactPoint,
+    proxy: cqlProxy.contactPoint,
     onFatal: () => {},
   });
   afterwards(() => system.stop());
@@ -82,7 +82,7 @@ test('PUBACK: commits finish out of order: PUBACKs are sent in the order of arri
   // A row of the first message stays under way until the test releases it.
   const { id } = identifyDevice('long') as { id: string };
   let held = '';
-  wire.hold(({ statements }) => {
+  cqlProxy.hold(({ statements }) => {
     const rows = statements.filter(
       ({ table, partition }) => table.endsWith('.message') && partition.includes(id.replaceAll('-', '')),
     );
@@ -117,8 +117,8 @@ test('PUBACK: commits finish out of order: PUBACKs are sent in the order of arri
     return short.every((i) => stored.includes(`short-${i}`));
   });
   expect(acknowledged).toEqual([]);
-  expect(wire.held()).toBeGreaterThan(0);
-  wire.release();
+  expect(cqlProxy.held()).toBeGreaterThan(0);
+  cqlProxy.release();
   await published;
   expect(acknowledged).toHaveLength(40);
   expect(acknowledged).toEqual(sent);
@@ -182,9 +182,9 @@ describe('Process ends under load', () => {
     expect(sent).toBeGreaterThan(COUNT);
   }
 
-  test('Process ends under load by kill -9: acknowledged samples are stored, and every sample is stored once after a restart', () =>
+  test('Process under load: kill -9: acknowledged samples are stored, and after a restart every sample, once', () =>
     endUnderLoad('SIGKILL', null));
 
-  test('Process ends under load by SIGTERM: exit code 0, and every sample is stored once after a restart', () =>
+  test('Process under load: SIGTERM: exit code 0, and after a restart every sample is stored once', () =>
     endUnderLoad('SIGTERM', 0));
 });

@@ -50,7 +50,7 @@ test.each([
   ['throws', fail],
   ['is async, and rejects', async () => fail()],
 ])(
-  'Features: one %s after each registration and commit: messages are accepted, others are called, and log and metric have it',
+  'Features: one %s after each registration and commit: messages are accepted, others are called, and log and metric report it',
   async (_, broken) => {
     const calls: string[] = [];
     const { features, log, failures } = await start(
@@ -163,7 +163,7 @@ test('Features: two judge values, or two sign devices in: the process does not s
   await expect(start({ signIn }, {}, { signIn } as never)).rejects.toThrow('signIn: 0, 2');
 });
 
-test('Features: one throws when it gets a correction: log and metric have it; the error unavailable is repeated by the caller', async () => {
+test('Features: one throws when it gets a correction: log and metric report it; the caller repeats it after the error unavailable', async () => {
   const unavailable = () => Promise.reject(new MillraceError('unavailable'));
   const { features, log, failures } = await start({ onCorrected: fail }, { onCorrected: unavailable });
   const listeners: Array<() => Promise<void>> = [];

@@ -8,10 +8,10 @@ import { runShown } from '../../infra/bootstrap/run-shown.ts';
 import { steadyPort } from '../../infra/engine/ports.ts';
 import { installOnce, installWithGo } from '../bench/peers/tools.ts';
 import { startProgram } from '../bench/process/program.ts';
-import { jsonOf, Part, type Prepare, type Setup, type Subject } from './subjects.ts';
+import { Component, jsonOf, type Prepare, type Setup, type Subject } from './subjects.ts';
 import { createSubscriber } from './subscriber.ts';
 
-const OURS = new URL('../../infra/mosquitto/mosquitto.conf', import.meta.url);
+const OUR_CONFIGURATION = new URL('../../infra/mosquitto/mosquitto.conf', import.meta.url);
 const HIVEMQ = fileURLToPath(new URL('HiveMq.java', import.meta.url));
 const VERSIONS = { hivemq: '2025.5', nats: '2.15.2' };
 
@@ -29,13 +29,13 @@ const program =
     const { program: command, args, ready } = await configure(port, setup);
     const log = join(setup.logs, 'broker.log');
     const isReady = (text: string) => text.includes(ready);
-    const broker = new Part(() => startProgram({ title: 'broker', command, args, log, isReady }));
+    const broker = new Component(() => startProgram({ title: 'broker', command, args, log, isReady }));
     return brokerAt(`mqtt://127.0.0.1:${port}`, version, broker, setup);
   };
 
-function brokerAt(address: string, version: 4 | 5, broker: Part, { trace }: Setup): Subject {
-  const place = { url: () => address, version };
-  return { ...place, broker, write: jsonOf, ...createSubscriber(place, trace) };
+function brokerAt(address: string, version: 4 | 5, broker: Component, { trace }: Setup): Subject {
+  const connection = { url: () => address, version };
+  return { ...connection, broker, write: jsonOf, ...createSubscriber(connection, trace) };
 }
 
 /** @param lines of its configuration, besides listener and folder */
@@ -55,10 +55,12 @@ const mosquitto = (lines: () => Promise<string[]>): Prepare =>
   });
 
 /** Lines that belong to our container. */
-const PLACES = /^(include_dir|password_file|acl_file|allow_anonymous|persistence_location|log_)/;
+const CONTAINER_LINES = /^(include_dir|password_file|acl_file|allow_anonymous|persistence_location|log_)/;
 
-async function ours() {
-  return (await readFile(OURS, 'utf8')).split('\n').filter((line) => !PLACES.test(line));
+async function readOurConfiguration() {
+  return (await readFile(OUR_CONFIGURATION, 'utf8'))
+    .split('\n')
+    .filter((line) => !CONTAINER_LINES.test(line));
 }
 
 async function rabbitmq(port: number, { disk, logs, ...setup }: Setup): Promise<Command> {
@@ -113,7 +115,7 @@ async function hivemq(port: number, setup: Setup): Promise<Command> {
   return { program: String(java?.path), args, ready: 'HiveMQ accepts clients' };
 }
 
-export const OUR_MOSQUITTO: Prepare = mosquitto(ours);
+export const OUR_MOSQUITTO: Prepare = mosquitto(readOurConfiguration);
 
 export const BROKERS = {
   /** The configuration of Debian's package turns persistence on. */
@@ -131,7 +133,7 @@ export const ownBroker =
     await setup.disk.remove(); // The broker has its own.
     const shell = (command = '') => promisify(execFile)('sh', ['-c', command]);
     let isKilled = false;
-    const broker = new Part(async () => {
+    const broker = new Component(async () => {
       if (isKilled) await shell(options.start);
       return { stop: async () => {} };
     });

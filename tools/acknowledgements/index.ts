@@ -40,8 +40,8 @@ const LINE: CommandLine<typeof FLAGS> = {
 // npm run acknowledgements: runs each scenario with each subject.
 await runCommand(async () => {
   const { subject, scenario, ...own } = parseFlags(LINE, process.argv.slice(2));
-  const subjects = chosen('subject', subject, { ...SUBJECTS, own: ownBroker(own) });
-  const scenarios = chosen('scenario', scenario, SCENARIOS);
+  const subjects = select('subject', subject, { ...SUBJECTS, own: ownBroker(own) });
+  const scenarios = select('scenario', scenario, SCENARIOS);
   const { dataDir } = readSettings();
   await claimDataDir(dataDir);
   const line = createStatusLine(process.stderr);
@@ -51,12 +51,12 @@ await runCommand(async () => {
   const table = [row(['', ...names]), row(['---', ...names.map(() => '---')])];
   for (const [name, prepare] of subjects) {
     const verdicts: string[] = [];
-    for (const [act, scene] of scenarios) {
-      const onStatus = (text: string) => line.update(`${name}, ${act}: ${text}`);
+    for (const [scenarioName, run] of scenarios) {
+      const onStatus = (text: string) => line.update(`${name}, ${scenarioName}: ${text}`);
       onStatus('runs');
-      const place = { dir: join(home, name, act), tools: join(dataDir, 'tools'), onStatus };
-      const verdict = await runScenario(prepare, scene, place).then(verdictOf, notRun);
-      line.print(`${name}, ${act}: ${verdict}`);
+      const options = { dir: join(home, name, scenarioName), tools: join(dataDir, 'tools'), onStatus };
+      const verdict = await runScenario(prepare, run, options).then(verdictOf, failureText);
+      line.print(`${name}, ${scenarioName}: ${verdict}`);
       verdicts.push(verdict);
     }
     table.push(row([name, ...verdicts]));
@@ -65,11 +65,11 @@ await runCommand(async () => {
   console.error(`Traces: ${home}`);
 });
 
-function notRun({ message }: Error): string {
+function failureText({ message }: Error): string {
   return `not run: ${message.split('\n')[0]}`;
 }
 
-function chosen<T>(flag: string, names: string, all: Record<string, T>): Array<[string, T]> {
+function select<T>(flag: string, names: string, all: Record<string, T>): Array<[string, T]> {
   return names.split(',').map((name) => {
     const found = Object.entries(all).find(([each]) => each === name);
     if (found) return found;

@@ -13,18 +13,18 @@ import { startTelegraf } from '../bench/peers/pipelines.ts';
 import { DEFAULT_TUNING, telegrafToml } from '../bench/peers/settings.ts';
 import { ensurePrograms } from '../bench/peers/tools.ts';
 import { OUR_MOSQUITTO } from './brokers.ts';
-import { jsonOf, Part, type Prepare, type Setup, type Subject, timeOf } from './subjects.ts';
+import { Component, jsonOf, type Prepare, type Setup, type Subject, timeOf } from './subjects.ts';
 
-/** @param outer external broker; default: the embedded broker */
+/** @param external external broker; default: the embedded broker */
 const millrace =
-  (outer?: Prepare): Prepare =>
+  (external?: Prepare): Prepare =>
   async (setup) => {
     await ensureTools(['java', 'maven'], setup);
-    const mosquitto = await outer?.(setup);
+    const mosquitto = await external?.(setup);
     const { disk, logs, tools, onStatus } = setup;
     const place = { dataDir: disk.path, port: await steadyPort(), engineDir: join(tools, '..', 'engine') };
     // The same Cassandra as `npm run dev`: a write is on the disk before the answer.
-    const database = new Part(async () => {
+    const database = new Component(async () => {
       const engine = await startEngine({ ...place, fast: true, durable: true, onStatus });
       const holder = await findLockHolder(join(disk.path, NODE_FOLDER));
       return { pid: Number(holder?.java), stop: () => engine.stop() };
@@ -37,7 +37,7 @@ const millrace =
       MQTT_URL: mosquitto?.url(),
     };
     let ports = { httpPort: 0, mqttPort: 0 };
-    const ingest = new Part(async () => {
+    const ingest = new Component(async () => {
       await migrateDatabase(readSettings(settings, { envFile: '' }));
       const child = await startIngest({ name: 'ingest', dir: logs, settings });
       ports = JSON.parse(String(child.ready));
@@ -54,21 +54,21 @@ const millrace =
       });
       return (await Promise.all(pages)).flat();
     }
-    const inside = { database, write: jsonOf, received };
-    if (mosquitto) return { ...mosquitto, ...inside, consumer: ingest };
-    return { ...inside, url: () => `mqtt://127.0.0.1:${ports.mqttPort}`, version: 5, broker: ingest };
+    const pipeline = { database, write: jsonOf, received };
+    if (mosquitto) return { ...mosquitto, ...pipeline, consumer: ingest };
+    return { ...pipeline, url: () => `mqtt://127.0.0.1:${ports.mqttPort}`, version: 5, broker: ingest };
   };
 
 async function telegraf(setup: Setup): Promise<Subject> {
   const mosquitto = await OUR_MOSQUITTO(setup);
   const programs = await ensurePrograms(setup.tools, setup.onStatus);
   let url = '';
-  const database = new Part(async () => {
+  const database = new Component(async () => {
     const questdb = await openQuestDb(join(setup.disk.path, 'questdb'), programs, 'P');
     url = questdb.url;
     return questdb;
   });
-  const consumer = new Part(() => {
+  const consumer = new Component(() => {
     const reached = { broker: mosquitto.url(), database: url };
     const settings = telegrafToml({ ...reached, tuning: DEFAULT_TUNING, samples: 1 });
     return startTelegraf(programs.telegraf, { dir: setup.logs, settings });

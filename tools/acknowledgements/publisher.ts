@@ -10,7 +10,7 @@ export type Load = { count: number; bytes: number; rate?: number };
 const WINDOW = 10;
 /** After this time without a PUBACK the publisher is held back. */
 const STALL_MS = 5000;
-const LOOK_MS = 10;
+const POLL_MS = 10;
 /** Higher reason codes are refusals: MQTT 5, section 3.4.2.1. */
 const REFUSED = 0x80;
 
@@ -47,7 +47,7 @@ export class Publisher {
         this.heldBack = true;
         return this.#trace(`the publisher is held back: ${this.#open.size} messages without PUBACK`);
       }
-      await sleep(LOOK_MS);
+      await sleep(POLL_MS);
     }
   }
 

@@ -9,20 +9,20 @@ import type { Prepare, Subject } from './subjects.ts';
 
 export type Outcome = { acknowledged: number; lost: number; refused: number; heldBack: boolean };
 
-type Place = { dir: string; tools: string; onStatus: (text: string) => void };
+type RunOptions = { dir: string; tools: string; onStatus: (text: string) => void };
 
 /** After this time without another message no more is expected. NATS repeats a message after 30 s. Another process of Millrace writes a journal within 30 s. */
 const QUIET_MS = 40_000;
-const LOOK_MS = 200;
+const POLL_MS = 200;
 
 /**
  * Each run has its own programs and data.
- * @param place `dir` is emptied, and keeps the trace and the logs
+ * @param options `dir` is emptied, and keeps the trace and the logs
  */
 export async function runScenario(
   prepare: Prepare,
-  act: (run: Run) => Promise<void>,
-  { dir, ...place }: Place,
+  scenario: (run: Run) => Promise<void>,
+  { dir, ...options }: RunOptions,
 ): Promise<Outcome> {
   await rm(dir, { recursive: true, force: true });
   await mkdir(dir, { recursive: true });
@@ -32,16 +32,16 @@ export async function runScenario(
   const disk = await Disk.create(dir);
   const ends: Array<() => unknown> = [() => file.end(), () => disk.remove()];
   try {
-    const subject = await prepare({ ...place, disk, logs: dir, trace });
+    const subject = await prepare({ ...options, disk, logs: dir, trace });
     const publisher = new Publisher(subject, trace);
     ends.push(
       () => stopAll(subject),
       () => publisher.close(),
     );
     await startAll(subject);
-    await act({ ...subject, publisher, disk, trace });
+    await scenario({ ...subject, publisher, disk, trace });
     const { acknowledged, refused, heldBack } = publisher;
-    const lost = await missing(subject, acknowledged);
+    const lost = await findLost(subject, acknowledged);
     trace(`acknowledged ${acknowledged.size}, lost ${lost.length}: ${lost.join(' ')}`);
     return { acknowledged: acknowledged.size, lost: lost.length, refused, heldBack };
   } catch (error) {
@@ -53,9 +53,9 @@ export async function runScenario(
 }
 
 /** @returns acknowledged messages that have not arrived when no more comes */
-async function missing({ received }: Subject, acknowledged: Set<number>) {
+async function findLost({ received }: Subject, acknowledged: Set<number>) {
   let arrived = 0;
-  for (let since = Date.now(); ; await sleep(LOOK_MS)) {
+  for (let since = Date.now(); ; await sleep(POLL_MS)) {
     const now = new Set(await received().catch(() => []));
     const lost = [...acknowledged].filter((number) => !now.has(number));
     if (now.size !== arrived) since = Date.now();

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { MillraceError } from '../../common/errors.ts';
 import type { Disk } from './disk.ts';
 import type { Load, Publisher } from './publisher.ts';
-import type { Part, Subject } from './subjects.ts';
+import type { Component, Subject } from './subjects.ts';
 
 export type Run = Subject & { publisher: Publisher; disk: Disk; trace: (line: string) => void };
 
@@ -17,28 +17,28 @@ const BEFORE_KILL = 900;
 /** The Mosquitto of infra/mosquitto saves every 10 s, so it has saved the session of the subscriber. */
 const SAVED_MS = 12_000;
 
-const partsOf = ({ database, broker, consumer }: Subject) =>
-  [database, broker, consumer].filter((part): part is Part => part !== undefined);
+const componentsOf = ({ database, broker, consumer }: Subject) =>
+  [database, broker, consumer].filter((component): component is Component => component !== undefined);
 
 export async function startAll(subject: Subject) {
-  for (const part of partsOf(subject)) await part.start();
+  for (const component of componentsOf(subject)) await component.start();
 }
 
 export async function stopAll(subject: Subject) {
-  for (const part of partsOf(subject).reverse()) await part.stop();
+  for (const component of componentsOf(subject).reverse()) await component.stop();
 }
 
 /** Without a consumer, the broker would acknowledge nothing while the database is away. */
-async function leave({ consumer }: Run) {
+async function stopConsumer({ consumer }: Run) {
   await sleep(SAVED_MS);
   await consumer?.stop();
 }
 
-/** Calls `act` while messages are under way. */
-async function publishUntil(count: number, { publisher }: Run, act: () => Promise<unknown>) {
+/** Calls `interrupt` while messages are under way. */
+async function publishUntil(count: number, { publisher }: Run, interrupt: () => Promise<unknown>) {
   const published = publisher.publish(STEADY).then(() => true);
   while (publisher.acknowledged.size < count && !(await Promise.race([published, sleep(1)])));
-  await act();
+  await interrupt();
   await published;
 }
 
@@ -73,14 +73,14 @@ export const SCENARIOS = {
   },
 
   async broker(run) {
-    await leave(run);
+    await stopConsumer(run);
     await publishUntil(BEFORE_KILL, run, () => run.broker.kill());
     run.trace('the broker is killed');
     await startAll(run);
   },
 
   async disk(run) {
-    await leave(run);
+    await stopConsumer(run);
     await run.disk.fill(FREE_BYTES);
     await run.publisher.publish(FILLING);
     await stopAll(run);
@@ -90,11 +90,11 @@ export const SCENARIOS = {
   },
 
   async power(run) {
-    await leave(run);
+    await stopConsumer(run);
     await publishUntil(BEFORE_KILL, run, async () => {
       await run.disk.cutPower();
       run.trace('power cut');
-      for (const part of partsOf(run)) await part.kill();
+      for (const component of componentsOf(run)) await component.kill();
     });
     await run.disk.restorePower();
     await startAll(run);

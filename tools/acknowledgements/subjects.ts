@@ -1,7 +1,7 @@
 import type { Disk } from './disk.ts';
 
 /** A program that is started, paused and killed many times, with the same data. */
-export class Part {
+export class Component {
   readonly #launch: () => Promise<Running>;
   #running: Running | null = null;
 
@@ -41,10 +41,10 @@ export interface Subject {
   url: () => string;
   /** MQTT 5 has reason codes */
   version: 4 | 5;
-  database?: Part;
-  broker: Part;
+  database?: Component;
+  broker: Component;
   /** The persistent subscriber of the suite, or a program. The embedded broker of Millrace has none. */
-  consumer?: Part;
+  consumer?: Component;
   /** @returns payload of this message */
   write: (number: number) => string;
   /** @returns numbers of the messages that the subscriber has received, or that are in the database */

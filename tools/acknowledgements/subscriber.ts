@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import mqtt from 'mqtt';
-import { Part, type Setup, type Subject, TOPIC } from './subjects.ts';
+import { Component, type Setup, type Subject, TOPIC } from './subjects.ts';
 
 /** A persistent subscriber at QoS 1. While it is stopped, the broker keeps its session. */
 export function createSubscriber(
@@ -42,5 +42,5 @@ export function createSubscriber(
     }
     return { onSignal, stop: () => client.endAsync(true) };
   }
-  return { consumer: new Part(start), received: async () => received };
+  return { consumer: new Component(start), received: async () => received };
 }

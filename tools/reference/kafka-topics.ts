@@ -18,8 +18,8 @@ const TYPES: Record<string, string> = { int: 'integer', long: 'integer', double:
 function propertyOf(type: unknown): Property {
   if (typeof type === 'string') return { type: TYPES[type] ?? type };
   if (Array.isArray(type)) {
-    const { type: only, ...rest } = propertyOf(type.find((one) => one !== 'null'));
-    return { type: type[0] === 'null' && type.length > 1 ? [only, 'null'] : only, ...rest };
+    const { type: name, ...rest } = propertyOf(type.find((member) => member !== 'null'));
+    return { type: type[0] === 'null' && type.length > 1 ? [name, 'null'] : name, ...rest };
   }
   const { type: kind, items, values, fields = [] } = type as Record<string, never>;
   if (kind === 'long') return TIME;
@@ -49,7 +49,7 @@ const SAMPLES = {
   },
 };
 
-/** What JSON has otherwise than Avro, or more exactly, by record. */
+/** Differences between JSON and Avro, by record. */
 const MORE: Record<keyof typeof AVRO_SCHEMAS, Record<string, Property>> = {
   batch: {
     bucket: { description: 'The hour of all samples.' },

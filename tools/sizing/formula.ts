@@ -64,7 +64,7 @@ export const samplesPerMessage = ({ intervalMs, batchMs }: Fleet): number =>
   Math.max(1, Math.round(Math.max(intervalMs, batchMs) / intervalMs));
 
 /** A multiple of the retention. The oldest row stays until its whole time window has expired: one window longer than the retention. */
-export const stayOf = (days: number): number => (days + windowFor(days).windowDays) / days;
+export const retentionFactor = (days: number): number => (days + windowFor(days).windowDays) / days;
 
 /** µs. @param message `samples`: number of samples of each sensor */
 export const messageCost = (
@@ -89,7 +89,7 @@ export function needsOf({ fleet, tree, signal, replication, node }: Plan) {
     broker: (messages * messageCost(broker.values, shape)) / 1e6,
   };
   const share = CONSTANTS[signal].values;
-  const [batches, history] = [stayOf(fleet.batchDays), stayOf(fleet.historyDays)];
+  const [batches, history] = [retentionFactor(fleet.batchDays), retentionFactor(fleet.historyDays)];
   const { message, history: hours, history_stat: statistics, ...others } = tablesOf(fleet);
   const rest = Object.values(others);
   const { asset_change: log, asset_stat: rollUps } = assetTablesOf(fleet, tree);

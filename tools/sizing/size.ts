@@ -73,8 +73,8 @@ export function readPlan(argv: string[]): Plan {
         `${inMessage} samples in a message; ${MAX_SAMPLES_PER_MESSAGE} are the most`,
       ],
       [
-        !isDays(fleet.batchDays, MIN_BATCH_DAYS, MOST_BATCH_DAYS),
-        `--retention is whole days, ${MIN_BATCH_DAYS} to ${MOST_BATCH_DAYS}`,
+        !isDays(fleet.batchDays, MIN_BATCH_DAYS, MAX_BATCH_DAYS),
+        `--retention is whole days, ${MIN_BATCH_DAYS} to ${MAX_BATCH_DAYS}`,
       ],
       [
         !isDays(fleet.historyDays, fleet.batchDays, MAX_TTL_SECONDS / 86_400),
@@ -93,7 +93,7 @@ export function readPlan(argv: string[]): Plan {
   return { fleet, tree, signal, replication: flags.replication, node: { vcpus, diskBytes } };
 }
 
-const MOST_BATCH_DAYS = 3650;
+const MAX_BATCH_DAYS = 3650;
 
 const isDays = (days: number, least: number, most: number) =>
   Number.isInteger(days) && days >= least && days <= most;

@@ -32,7 +32,7 @@ test('Dashboard view: rendering throws an error: a message with Try again is sho
 describe('Markup in names: shown as text', () => {
   const DEVICE = `/devices/${encodeURIComponent(MARKUP)}`;
   test.each(['/?show=devices', DEVICE, `${DEVICE}/sensors/${encodeURIComponent(MARKUP)}`])(
-    'Dashboard page %s: a name with markup is shown as text',
+    'Dashboard page %s: a name has markup: shown as text',
     async (path) => {
       await dashboard.visit(path);
       await dashboard.page.locator('main').getByText(MARKUP).first().waitFor();

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { useCleanUps } from '../../support/clean-ups.ts';
-import { startGate } from '../../support/http/tcp-gate.ts';
+import { startTcpProxy } from '../../support/http/tcp-proxy.ts';
 import { until } from '../../support/until.ts';
 import { useDashboard } from '../../support/web/dashboard.ts';
 
@@ -67,16 +67,16 @@ test('Sign-in page: a device page is opened without a session: a token is requir
 });
 
 test('Session: expired while a device page is open: the page asks for a token, then shows new values again', async () => {
-  const gate = await startGate(dashboard.system.httpUrl);
-  afterwards(() => gate.stop());
-  await dashboard.page.goto(`${gate.url}/devices/boiler?sort=name`);
+  const proxy = await startTcpProxy(dashboard.system.httpUrl);
+  afterwards(() => proxy.stop());
+  await dashboard.page.goto(`${proxy.url}/devices/boiler?sort=name`);
   await signIn(READER);
   await untilLive();
   // The sign-in page reads /readyz, which answers 503 at first.
   dashboard.expectComplaints(/status of 401|status of 503|net::ERR_/);
   ahead += HOUR_MS;
-  gate.cut('refuse');
-  await gate.open();
+  proxy.cut('refuse');
+  await proxy.open();
 
   await heading('Sign in').waitFor();
   await dashboard.page.getByText('Your session has ended').waitFor();

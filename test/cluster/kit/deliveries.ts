@@ -1,13 +1,13 @@
 import { noteOf } from '../../../simulator/ledger/format.ts';
 import { Ledger } from '../../../simulator/ledger/ledger.ts';
 import type { Series } from '../../../simulator/payloads/index.ts';
-import type { WireConnection, WireWatch } from '../../support/mqtt/wire.ts';
+import type { PacketWatch, ProxyConnection } from '../../support/mqtt/mqtt-proxy.ts';
 
 /**
  * Records in a ledger what a broker delivers to ingest, and what ingest acknowledges to the broker. Every acknowledged
  * message of this ledger is a promise of Millrace. It does not depend on the broker's promises to its publishers.
  */
-export function createDeliveryRecord(path: string): { watch: WireWatch; close: () => void } {
+export function createDeliveryRecord(path: string): { watch: PacketWatch; close: () => void } {
   const ledger = new Ledger({
     path,
     onFailed: (error) => {
@@ -15,9 +15,9 @@ export function createDeliveryRecord(path: string): { watch: WireWatch; close: (
     },
   });
   /** ledger numbers of unacknowledged messages, by packet id */
-  const unacknowledged: WeakMap<WireConnection, Map<number, number>> = new WeakMap();
+  const unacknowledged: WeakMap<ProxyConnection, Map<number, number>> = new WeakMap();
 
-  function unacknowledgedOn(connection: WireConnection) {
+  function unacknowledgedOn(connection: ProxyConnection) {
     const numbers = unacknowledged.get(connection) ?? new Map();
     unacknowledged.set(connection, numbers);
     return numbers;

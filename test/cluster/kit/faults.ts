@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cluster } from '../../../infra/engine/cluster.ts';
 import type { Random } from '../../../simulator/random.ts';
-import type { Gate } from '../../support/http/tcp-gate.ts';
+import type { TcpProxy } from '../../support/http/tcp-proxy.ts';
 import type { Mosquitto } from '../../support/mqtt/mosquitto.ts';
-import type { MqttWire } from '../../support/mqtt/wire.ts';
+import type { MqttProxy } from '../../support/mqtt/mqtt-proxy.ts';
 import { until } from '../../support/until.ts';
 import type { Fault } from './chaos.ts';
 import type { Worker } from './worker.ts';
@@ -51,36 +51,38 @@ export const killWorker = (worker: Worker, random: Random): Fault => ({
   },
 });
 
-export const cuts = (between: string, gate: Gate, random: Random): Fault[] =>
+export const cuts = (between: string, tcpProxy: TcpProxy, random: Random): Fault[] =>
   (['refuse', 'reset', 'silence'] as const).map((how) => ({
     title: `network cut between ${between} (${how})`,
     async inject() {
-      gate.cut(how);
+      tcpProxy.cut(how);
       await outage(random);
-      await gate.open();
+      await tcpProxy.open();
     },
   }));
 
 /**
  * Devices may connect again when ingest has subscribed. Mosquitto 2.0.11 forgets shared subscriptions at a restart. It then
  * acknowledges messages to their publishers, although nobody has subscribed to them.
- * @param connections gates and wires to the broker
+ * @param connections proxies in front of the broker
  */
 export const restartMosquitto = (
   broker: Mosquitto,
-  { devices, wires }: { devices: Gate; wires: MqttWire[] },
+  { devices, mqttProxies }: { devices: TcpProxy; mqttProxies: MqttProxy[] },
   random: Random,
 ): Fault => ({
   title: 'Mosquitto restarts after a clean stop',
   async inject() {
     devices.cut('refuse');
-    const before = wires.map(({ connections }) => connections.length);
+    const before = mqttProxies.map(({ connections }) => connections.length);
     await broker.stop();
     await outage(random);
     await broker.start();
     await until(
       () =>
-        wires.every(({ connections }, i) => connections.slice(before[i]).some(({ granted }) => granted > 0)),
+        mqttProxies.every(({ connections }, i) =>
+          connections.slice(before[i]).some(({ granted }) => granted > 0),
+        ),
       { withinMs: WITHIN_MS, what: 'the subscriptions of ingest' },
     );
     await devices.open();

@@ -16,12 +16,12 @@ const HOST_FILES = ['ca.key', 'server.cnf'];
 
 const stack = useStarted(loadCompose, ({ remove }) => remove(), INSTALLS_MS);
 
-test('docker-compose.yml: valid by the schema of the Compose specification', async () => {
+test('docker-compose.yml: schema of the Compose specification: no violation', async () => {
   const args = ['--builtin-schema', 'vendor.compose-spec', 'docker-compose.yml'];
   await run(stack.python.program('check-jsonschema'), args);
 });
 
-test('Dockerfile: hadolint finds no problem', async () => {
+test('Dockerfile: hadolint: finds no problem', async () => {
   await run(stack.python.program('hadolint'), ['--failure-threshold', 'style', 'Dockerfile']);
 });
 

@@ -13,19 +13,22 @@ import { containerOf, ourWorkloads, settingsOf } from '../../support/kubernetes/
 const stack = useStarted(loadCompose, ({ remove }) => remove(), INSTALLS_MS);
 const builds = useBuilds();
 
-test.each(['api', 'https'])('Compose service %s: concurrent imports fit in the tmpfs of DATA_DIR', (name) => {
-  const { environment, tmpfs, mem_limit: memory } = stack.compose.services[name];
-  const { DATA_DIR = '', IMPORT_MAX_BYTES = '' } = environment;
-  const { maxBytes } = readSettings(
-    { IMPORT_MAX_BYTES: interpolate(IMPORT_MAX_BYTES) },
-    { envFile: join(stack.secrets, 'none') },
-  ).of(IMPORT_SETTINGS);
-  const [, path = '', size = ''] = /^(.*):size=(.*)$/.exec(tmpfs.join()) ?? [];
-  expect(interpolate(DATA_DIR).startsWith(`${path}/`)).toBe(true);
-  expect(bytesOf(size)).toBeGreaterThan(MAX_CONCURRENT_IMPORTS * maxBytes);
-  // The process needs the rest.
-  expect(bytesOf(size)).toBeLessThan(bytesOf(memory) / 3);
-});
+test.each(['api', 'https'])(
+  'Compose service %s: concurrent imports: fit in the tmpfs of DATA_DIR',
+  (name) => {
+    const { environment, tmpfs, mem_limit: memory } = stack.compose.services[name];
+    const { DATA_DIR = '', IMPORT_MAX_BYTES = '' } = environment;
+    const { maxBytes } = readSettings(
+      { IMPORT_MAX_BYTES: interpolate(IMPORT_MAX_BYTES) },
+      { envFile: join(stack.secrets, 'none') },
+    ).of(IMPORT_SETTINGS);
+    const [, path = '', size = ''] = /^(.*):size=(.*)$/.exec(tmpfs.join()) ?? [];
+    expect(interpolate(DATA_DIR).startsWith(`${path}/`)).toBe(true);
+    expect(bytesOf(size)).toBeGreaterThan(MAX_CONCURRENT_IMPORTS * maxBytes);
+    // The process needs the rest.
+    expect(bytesOf(size)).toBeLessThan(bytesOf(memory) / 3);
+  },
+);
 
 function bytesOf(size: string): number {
   const [, count, unit] = /^(\d+)([mg])$/.exec(size) ?? [];

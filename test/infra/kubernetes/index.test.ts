@@ -14,7 +14,7 @@ const everything = () => [...builds.built.values()].flat();
 const pods = () =>
   everything().flatMap((item) => (podOf(item) ? [{ name: nameOf(item), spec: podOf(item)?.spec }] : []));
 
-test('Kubernetes resources: valid by the schemas of Kubernetes, without unknown fields', async () => {
+test('Kubernetes resources: schemas of Kubernetes: no violation, and no unknown field', async () => {
   const [, version = ''] =
     /^KUBERNETES_VERSION=(\S+)$/m.exec(readFileSync('infra/versions.env', 'utf8')) ?? [];
   const args = ['-k', version, '--strict', '--quiet', '--no-warn', ...builds.files];

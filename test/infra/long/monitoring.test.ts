@@ -184,7 +184,7 @@ test('Metrics of the application: use: a Prometheus rule or a Grafana dashboard 
   expect(documentedMetrics().flatMap(({ name }) => (isUsed(name) ? [] : [name]))).toEqual([]);
 });
 
-test('Prometheus and Loki alerts: each alert has a severity, and a section in docs/how-to/respond-to-alerts.md', () => {
+test('Prometheus and Loki alerts: severity and documentation: each has both, in docs/how-to/respond-to-alerts.md', () => {
   const page = readFileSync('docs/how-to/respond-to-alerts.md', 'utf8');
   const sections = new Map(
     page

@@ -119,7 +119,7 @@ test('Site in a birth: it is a path: the device is at the asset of this path wit
   expect((await ask('DELETE', asset)).status).toBe(204);
 });
 
-test('Token of ASSET_TOKENS: posts, reads and moves within its asset, until the device is placed elsewhere', async () => {
+test('Token of ASSET_TOKENS: the device is in its asset, then elsewhere: it posts, reads and moves, then no more', async () => {
   await create({ name: 'Quay' });
   await create({ name: 'East', parent: 'Quay' });
   await create({ name: 'East Two', parent: 'Quay' });
@@ -173,7 +173,7 @@ test('Query by assets: a device moved: its samples count at each asset for the h
   expect((await ask('GET', `/query?asset=${at('Quay/East')}`, { token: PART })).status).toBe(200);
 });
 
-test('Tree as CSV: a file is tried, stored, and sent again: only the first one changes something, and the export has it', async () => {
+test('Tree as CSV: dry run, import, repeated import: only the first import changes the tree, and the export has it', async () => {
   const file = [
     'path,level,device,sensor',
     'Dock,site,,',

@@ -35,7 +35,7 @@ async function changesSince(since: string): Promise<Json[]> {
     .map((line) => JSON.parse(line));
 }
 
-test('Corrections, live: a reader of the stream and a client of MQTT get each one, in parts of 200 sensors', async () => {
+test('Live corrections: a stream reader and an MQTT client: each gets every correction, in parts of 200 sensors', async () => {
   const hour = packed.newHour();
   const sensors = Array.from({ length: 250 }, (_, index) => [`s${index}`, index + 0.5] as const);
   for (const [sensor, value] of [['s', 1] as const, ...sensors])
@@ -116,7 +116,7 @@ test('Corrections in /changes: a removal runs past the end of its hour: the wate
   expect(lines.filter(({ kind }) => kind === 'correction')).toMatchObject([{ samples: 1, reason: 'killed' }]);
 });
 
-test('Correction whose process was killed: this process reports it to live readers and marks the alarm', async () => {
+test('Correction: its process was killed: another process reports it to live readers, and marks the alarm', async () => {
   packed.newHour();
   const rule = { name: 'warm', severity: 'info', scope: { device: 'grill' } };
   await packed.system().post('/alarm-rules', { ...rule, condition: { kind: 'above', limit: 5 } });
@@ -138,7 +138,7 @@ test('Correction whose process was killed: this process reports it to live reade
   await until(async () => (await packed.store().corrections.find(entry.id))?.runningUntil === 0);
 });
 
-test('Two undo requests of one correction at the same time: all answers name one undo, and its undo restores the correction', async () => {
+test('Undo of a correction: two requests at once: both answers name one undo, and undoing it restores the correction', async () => {
   const hour = packed.newHour();
   await packed.send('valve', [{ ts: hour, value: 100 }]);
   await replace('valve', hour, { s: 21 });
@@ -158,7 +158,7 @@ test('Two undo requests of one correction at the same time: all answers name one
   expect(await list()).toHaveLength(3);
 });
 
-test('Alarm: values of its time are corrected: it has values_corrected_at, and an older alarm has not', async () => {
+test('Alarm: values of its time are corrected: values_corrected_at is set, but not for an older alarm', async () => {
   packed.newHour();
   const rule = { name: 'hot', severity: 'info', scope: { device: 'oven' } };
   await packed.system().post('/alarm-rules', { ...rule, condition: { kind: 'above', limit: 5 } });

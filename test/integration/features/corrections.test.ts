@@ -86,7 +86,7 @@ test('Correction over HTTP: open hour, packed hour, a repeated message: all read
   expect((await get(`/corrections?limit=1&cursor=${paged.next}`)).items).toEqual(items.slice(1));
 });
 
-test('POST /measurements?replace=true: the value replaces the stored one, and the list names the caller', async () => {
+test('POST /measurements: replace=true: the stored value is replaced, and the list of corrections names the caller', async () => {
   const hour = packed.newHour();
   await packed.send('tap', [{ ts: hour, value: 100 }]);
   const elements = [{ sensor_id: 's', ts: hour, value: 21 }];

@@ -61,7 +61,7 @@ test.each([
   ['between two samples', at(0, 15), at(0, 10), 0.1],
   ['days after the last sample of a day', at(190, 0), at(5, 20), 5.2],
   ['after the newest sample', at(400, 0), at(200, 20), 200.2],
-])('GET /latest with asof %s: the value at or before this time', async (_, asof, ts, value) => {
+])('GET /latest: asof is %s: the value at or before this time', async (_, asof, ts, value) => {
   for (const device of [nameOf(0), nameOf(11)]) {
     const { items } = await world.system.get(`/latest?device=${device}&asof=${asof}`);
     expect(items).toMatchObject([{ device, ts, value }]);
@@ -83,7 +83,7 @@ test('GET /latest with a relative asof: sensors of all devices: pages and file h
   expectProblem(await raw(`/latest?asof=-1h&limit=20&cursor=${next}`), 400, 'bad_cursor');
 });
 
-test('Device list as NDJSON and CSV: the rows equal the items of the JSON pages', async () => {
+test('Device list: NDJSON and CSV: the rows equal the items of the JSON pages', async () => {
   const { items } = await world.system.get('/devices?limit=1000');
   expect(lines((await raw('/devices?format=ndjson')).text)).toEqual(items);
   const [head, ...rows] = (await raw('/devices?site=South&format=csv')).text.trimEnd().split('\n');
@@ -93,7 +93,7 @@ test('Device list as NDJSON and CSV: the rows equal the items of the JSON pages'
   );
 });
 
-test('Series as CSV and NDJSON: the rows equal the points of the JSON answer', async () => {
+test('Series: CSV and NDJSON: the rows equal the points of the JSON answer', async () => {
   const path = `/devices/${nameOf(0)}/sensors/s/series?from=${BEGIN}&to=${BEGIN + 6 * HOUR_MS}&points=6`;
   const { points } = await world.system.get(path);
   expect(points).toHaveLength(2);

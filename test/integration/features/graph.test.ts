@@ -16,7 +16,7 @@ async function collect<T>(rows: AsyncIterable<T>): Promise<T[]> {
   return found;
 }
 
-test('Tables of the graph: 300 edits: all are read in order, also from the middle of a later partition', async () => {
+test('Tables that the graph mirrors: 300 edits: all are read in order, also from the middle of a later partition', async () => {
   const plant = createPlant({ store, devices: { pump: ['a'] }, seed: 1 });
   await plant.edit(300);
   const { edits } = createGraphTables(store.session);
@@ -27,7 +27,7 @@ test('Tables of the graph: 300 edits: all are read in order, also from the middl
   expect(await collect(edits(300))).toEqual([]);
 });
 
-test('Tables of the graph: an alarm: it is read with its names, until it was read after its last change', async () => {
+test('Tables that the graph mirrors: an alarm changes: it is read with its names, once after its last change', async () => {
   await openAlarm(system, 'press', 'heat');
   const { alarms } = createGraphTables(store.session);
   const now = Date.now();

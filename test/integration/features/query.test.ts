@@ -116,7 +116,7 @@ test('GET /query: CSV, NDJSON and format=rows: equal rows, without empty bins', 
 test.each([
   ['parquet', 'application/vnd.apache.parquet', 'query.parquet'],
   ['arrow', 'application/vnd.apache.arrow.stream', 'query.arrows'],
-])('GET /query as %s: the file has the rows of format=rows, with nulls', async (format, type, name) => {
+])('GET /query: file as %s: the rows of format=rows, with nulls', async (format, type, name) => {
   const queries = [
     `site=North&${range}&aggregate=avg,count&fill=null`,
     `${range}&aggregate=max,sum&group=site&fill=previous`,
@@ -151,7 +151,7 @@ test.each([
   ['from=-5d&step=1s', 422, 'query_too_large'],
   ['from=-5d&step=1m&site=North', 200, ''],
   ['from=-20h&step=500ms&device=pump-1&device=pump-2&device=oven', 422, 'query_too_large'],
-])('GET /query with %s: answers %i %s', async (query, status, code) => {
+])('GET /query: %s: answers %i %s', async (query, status, code) => {
   for (const format of ['json', 'csv', 'parquet', 'arrow']) {
     const answer = await raw(query.includes('format') ? query : `${query}&format=${format}`);
     if (status === 200) expect(answer.status).toBe(200);

@@ -23,7 +23,7 @@ test.each([
   ['POST', '/annotations', { text: 'Kühlung' }, 201],
   ['POST', '/alarm-rules', RULE, 201],
 ])(
-  '%s %s: body in UTF-16 or a declared charset is read, another one is refused as malformed',
+  '%s %s: body in UTF-16 or a declared charset: read; in another one: refused as malformed',
   async (method, path, content, status) => {
     if (method === 'PATCH') await client.publish('iot/v1/text-put/measurements', '{"t":1}');
     const ask = async (bytes: Buffer, charset: string = '') => {

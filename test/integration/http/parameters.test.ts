@@ -44,7 +44,7 @@ const NUMBERS = [
 ];
 
 test.each(NUMBERS)(
-  'Query parameter $name of $path: forbidden values answer bad_parameter with the allowed range, others 200',
+  'Query parameter $name of $path: forbidden value: bad_parameter with the allowed range; other values: 200',
   async ({ path, name, reason, allowed, forbidden }) => {
     for (const value of forbidden) {
       const answer = await ask(path + encodeURIComponent(value));
@@ -115,21 +115,18 @@ test.each([
 const iso = new Date(TS).toISOString();
 const offset = `${new Date(TS + 2 * 3_600_000).toISOString().slice(0, -1)}+02:00`;
 
-test.each(['-1h', '-15m', '-7d', '-3600000ms'])(
-  'Time parameter %s: means this time before now',
-  async (time) => {
-    expect((await system.get(`${RAW}?from=${time}`)).items).toEqual([{ ts: iso, value: 61 }]);
-    expect((await system.get(`${RAW}?from=${time}&to=now`)).items).toEqual([{ ts: iso, value: 61 }]);
-    expect((await system.get(`${RAW}?to=${time}`)).items).toEqual([]);
-  },
-);
+test.each(['-1h', '-15m', '-7d', '-3600000ms'])('Time parameter: %s: this long before now', async (time) => {
+  expect((await system.get(`${RAW}?from=${time}`)).items).toEqual([{ ts: iso, value: 61 }]);
+  expect((await system.get(`${RAW}?from=${time}&to=now`)).items).toEqual([{ ts: iso, value: 61 }]);
+  expect((await system.get(`${RAW}?to=${time}`)).items).toEqual([]);
+});
 
 test('Time parameter: plus of a UTC offset was decoded as a space: refused, and the detail advises to encode it', async () => {
   const { detail } = expectProblem(await ask(`${RAW}?from=${offset}`), 400, 'bad_parameter');
   expect(detail).toMatch(/%2B/);
 });
 
-test('Time parameters from and to: a start after the end answers bad_range; equal times return no samples', async () => {
+test('Time parameters from and to: start after end: bad_range; equal times: no samples', async () => {
   expectProblem(await ask(`${RAW}?from=${TS}&to=${TS - 1}`), 400, 'bad_range');
   expect(await system.get(`${RAW}?from=${TS}&to=${TS}`)).toEqual({ items: [], next: null });
 });

@@ -96,7 +96,7 @@ describe('Series: hours in every stored form', () => {
   });
 });
 
-test('GET series: sensor without samples has no points; unknown sensor answers 404', async () => {
+test('GET series: sensor without samples: no points; unknown sensor: 404', async () => {
   await world.device.birth('newborn', { sensors: [{ sensor_id: 's' }] });
   expect((await world.system.get(path('newborn', ''))).points).toEqual([]);
   expectProblem(await send(world.system.httpUrl, `/api/v1${path('nobody', '')}`), 404, 'not_found');

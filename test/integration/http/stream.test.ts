@@ -43,7 +43,7 @@ test.each([
   ['a sensor with a space, encoded as a whole', `?${form('c%20d/s')}`, ['c d: s']],
   ['several devices and sensors', '?sensor=a/s&device=b&sensor=c%20d/s', ['a: s', 'b: s', 'c d: s']],
   ['a device that does not exist yet', '?device=nobody', []],
-])('Event stream of %s: sends a snapshot, then changes of its sensors only', async (_, query, expected) => {
+])('Event stream: %s: a snapshot, then only changes of these sensors', async (_, query, expected) => {
   const stream = await open(query);
   const { data } = await stream.first('snapshot');
   if (expected.length === 0) expect(data.items).toEqual([]);

@@ -78,7 +78,7 @@ test.each([
   ['bytes of an unknown format', Buffer.from([0x1f, 0x8b]), '', 415, 'unknown_format'],
   ['too many samples', `[${'0,'.repeat(10_000)}0]`, 'application/json', 413, 'too_large'],
 ])(
-  'HTTP post of %s: answers with an error, and accepts no measurement',
+  'HTTP post of measurements: %s: an error, and no measurement is accepted',
   async (_, payload, type, status, code) => {
     const answer = await post('bad', payload, type ? { 'content-type': type } : {});
     expect(expectProblem(answer, status, code)).toMatchObject({ accepted: 0 });

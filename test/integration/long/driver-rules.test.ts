@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import { SENT_REQUESTS } from '../../../api/store/driver-policies.ts';
 import { useCleanUps } from '../../support/clean-ups.ts';
-import { startCqlWire } from '../../support/database/cql-wire.ts';
+import { startCqlProxy } from '../../support/database/cql-proxy.ts';
 import { sharedContactPoint } from '../../support/database/engine.ts';
 import { recordOf, type SentRecord } from '../../support/query-rules/record.ts';
 import { violations } from '../../support/query-rules/rules.ts';
@@ -80,17 +80,17 @@ function recordRequests() {
 const isOfDriver = (cql: string) => /\bFROM system/i.test(cql) || /^USE /.test(cql);
 
 test('Query rules: every kind of database request runs: neither the driver nor the CQL packets show a violation', async () => {
-  const wire = await startCqlWire(sharedContactPoint());
-  afterwards(() => wire.stop());
+  const proxy = await startCqlProxy(sharedContactPoint());
+  afterwards(() => proxy.stop());
   const requests = recordRequests();
-  const started = await startSystem(wire.contactPoint);
-  const requestsBefore = wire.requests.length;
+  const started = await startSystem(proxy.contactPoint);
+  const requestsBefore = proxy.requests.length;
   await exercise(started);
   await started.system.halt();
 
   expect(violations(requests)).toEqual([]);
 
-  const sent = wire.requests
+  const sent = proxy.requests
     .slice(requestsBefore)
     .filter(({ statements }) => !statements.some(({ cql }) => isOfDriver(cql)));
   expect(sent.filter(({ kind }) => kind === 'query')).toEqual([]);
@@ -112,12 +112,12 @@ test('Query rules: every kind of database request runs: neither the driver nor t
       .map((statements) => [...new Set(statements)].sort().join('; '))
       .sort();
   expect(texts(requests.map(({ statements }) => statements))).toEqual(
-    texts(wire.requests.map(({ statements }) => statements.map(({ cql }) => cql))),
+    texts(proxy.requests.map(({ statements }) => statements.map(({ cql }) => cql))),
   );
 
   // Each table was written, so the checks above had requests to check.
   const written = new Set(
-    wire.requests
+    proxy.requests
       .flatMap(({ statements }) => statements)
       .filter(({ cql }) => /^(INSERT|UPDATE)/.test(cql))
       .map(({ table }) => table?.split('.')[1]),
@@ -141,10 +141,10 @@ test('Query rules: every kind of database request runs: neither the driver nor t
 });
 
 test('Database connections: the process stops: every connection is closed', async () => {
-  const wire = await startCqlWire(sharedContactPoint());
-  afterwards(() => wire.stop());
-  const { system } = await startSystem(wire.contactPoint);
-  expect(wire.connections()).toBeGreaterThan(0);
+  const proxy = await startCqlProxy(sharedContactPoint());
+  afterwards(() => proxy.stop());
+  const { system } = await startSystem(proxy.contactPoint);
+  expect(proxy.connections()).toBeGreaterThan(0);
   await system.halt();
-  await until(() => wire.connections() === 0);
+  await until(() => proxy.connections() === 0);
 });

@@ -20,7 +20,7 @@ afterAll(() => dropKeyspace(config.cql));
 
 const expectStopped = () => startCommand('infra/operations/expect-stopped.ts', settings).ended;
 
-test('Operations step expect-stopped: fails while a process has a fresh heartbeat, and succeeds with an old heartbeat or none', async () => {
+test('Operations step expect-stopped: fresh heartbeat of a process: it fails; old heartbeat or none: it succeeds', async () => {
   expect(await expectStopped()).toMatchObject({ code: 0, output: expect.stringContaining('No process') });
   await migrateDatabase(config);
   expect(await expectStopped()).toMatchObject({ code: 0, output: expect.stringContaining('No process') });

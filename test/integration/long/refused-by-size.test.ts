@@ -3,7 +3,7 @@ import mqtt from 'mqtt';
 import { startTestEngine } from '../../support/database/engine.ts';
 import { readDeadLetters } from '../../support/dead-letters.ts';
 import { startMosquitto } from '../../support/mqtt/mosquitto.ts';
-import { type MqttWire, startMqttWire } from '../../support/mqtt/wire.ts';
+import { type MqttProxy, startMqttProxy } from '../../support/mqtt/mqtt-proxy.ts';
 import { startTestSystem, type TestSystem } from '../../support/system/index.ts';
 import { until } from '../../support/until.ts';
 
@@ -13,7 +13,7 @@ const HOUR = 3_600_000;
 const BASE = Math.floor(Date.now() / HOUR) * HOUR;
 
 const cleanUps: Array<() => Promise<unknown>> = [];
-let wire: MqttWire;
+let proxy: MqttProxy;
 let system: TestSystem;
 let client: mqtt.MqttClient;
 let published = 0;
@@ -24,10 +24,10 @@ beforeAll(async () => {
   cleanUps.push(() => engine.dispose());
   const broker = await startMosquitto();
   cleanUps.push(() => broker.remove());
-  wire = await startMqttWire(broker.url);
-  cleanUps.push(() => wire.stop());
+  proxy = await startMqttProxy(broker.url);
+  cleanUps.push(() => proxy.stop());
   system = await startTestSystem({
-    settings: { CQL_CONTACT_POINTS: engine.contactPoint, MQTT_URL: wire.url },
+    settings: { CQL_CONTACT_POINTS: engine.contactPoint, MQTT_URL: proxy.url },
   });
   cleanUps.push(() => system.stop());
   client = await mqtt.connectAsync(broker.url);
@@ -40,7 +40,7 @@ afterAll(async () => {
 async function publish(kind: string, content: unknown): Promise<void> {
   await client.publishAsync(`iot/v1/d/${kind}`, JSON.stringify(content), { qos: 1 });
   published++;
-  await until(() => wire.last().acknowledged.length === published);
+  await until(() => proxy.last().acknowledged.length === published);
 }
 
 test('Ingest: Cassandra refuses the write of a message for its size: the message is written row by row, and no sample is lost', async () => {
@@ -57,6 +57,6 @@ test('Ingest: Cassandra refuses the write of a message for its size: the message
 test('Ingest: Cassandra refused earlier writes for their size: the next message is stored, over the same MQTT connection', async () => {
   await publish('measurements', [{ sensor_id: 'next', ts: BASE, value: 5 }]);
   expect((await system.get('/devices/d/sensors/next')).value).toBe(5);
-  expect(wire.connections).toHaveLength(1);
-  expect(wire.last().acknowledged).toEqual(wire.last().delivered);
+  expect(proxy.connections).toHaveLength(1);
+  expect(proxy.last().acknowledged).toEqual(proxy.last().delivered);
 });

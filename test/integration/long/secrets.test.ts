@@ -8,7 +8,7 @@ import { readSettings } from '../../../common/settings/index.ts';
 import { sharedContactPoint, uniqueName } from '../../support/database/engine.ts';
 import { dropKeyspace } from '../../support/database/keyspace.ts';
 import { expectProblem, send } from '../../support/http/index.ts';
-import { startGate } from '../../support/http/tcp-gate.ts';
+import { startTcpProxy } from '../../support/http/tcp-proxy.ts';
 import { type Mosquitto, startMosquitto } from '../../support/mqtt/mosquitto.ts';
 import { type ApiProcess, startApi, startCommand } from '../../support/processes/api-process.ts';
 import { until } from '../../support/until.ts';
@@ -23,13 +23,13 @@ const SECRETS = {
 const HEADERS = { authorization: `Bearer ${SECRETS.API_TOKEN}` };
 
 let mosquitto: Mosquitto;
-let gate: Awaited<ReturnType<typeof startGate>>;
+let tcpProxy: Awaited<ReturnType<typeof startTcpProxy>>;
 let api: ApiProcess;
 let direct: Config['cql'];
 
 beforeAll(async () => {
   mosquitto = await startMosquitto({ users: { millrace: SECRETS.MQTT_PASSWORD } });
-  gate = await startGate(`cql://${sharedContactPoint()}`);
+  tcpProxy = await startTcpProxy(`cql://${sharedContactPoint()}`);
   const settings = {
     ...SECRETS,
     CQL_CONTACT_POINTS: sharedContactPoint(),
@@ -44,11 +44,11 @@ beforeAll(async () => {
   const config = readSettings(settings, { envFile: '' });
   direct = config.cql;
   await migrateDatabase(config);
-  api = await startApi({ ...settings, CQL_CONTACT_POINTS: new URL(gate.url).host });
+  api = await startApi({ ...settings, CQL_CONTACT_POINTS: new URL(tcpProxy.url).host });
 });
 afterAll(async () => {
   await api?.kill();
-  await gate?.stop();
+  await tcpProxy?.stop();
   await mosquitto?.remove();
   if (direct) await dropKeyspace(direct);
 });
@@ -80,7 +80,7 @@ test('HTTP request id: sent by the client or generated: response header, problem
   const unauthorized = await send(api.httpUrl, '/api/v1/latest', { headers: { 'x-request-id': 'stranger' } });
   expect(expectProblem(unauthorized, 401, 'unauthorized').request_id).toBe('stranger');
 
-  gate.cut('reset');
+  tcpProxy.cut('reset');
   const failed = await get('/api/v1/devices/nobody', { 'x-request-id': 'failed' });
   expect(expectProblem(failed, 503, 'unavailable').request_id).toBe('failed');
   await until(() => lines().some(({ requestId }) => requestId === 'failed'));
@@ -90,10 +90,10 @@ test('HTTP request id: sent by the client or generated: response header, problem
     path: '/api/v1/devices/nobody',
     code: 'unavailable',
   });
-  await gate.open();
+  await tcpProxy.open();
 });
 
-test('Database without authentication: the process logs a warning at its start, and npm run roles fails with the reason', async () => {
+test('Database without authentication: a process starts: it logs a warning; npm run roles fails with the reason', async () => {
   expect(lines().filter(({ username }) => username === 'millrace')).toMatchObject([
     {
       level: 40,

@@ -52,7 +52,7 @@ async function peerCert(port: number, options?: ConnectionOptions): Promise<X509
   }
 }
 
-test('TLS for HTTP and MQTT: versions 1.2 and 1.3 are served, 1.1 is refused, and clients verify the certificate', async () => {
+test('TLS for HTTP and MQTT: versions 1.2 and 1.3: served, and clients verify the certificate; 1.1: refused', async () => {
   expect(await ask('/readyz')).toMatchObject({ status: 200 });
   for (const port of [ports.http, ports.mqtt]) {
     for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
@@ -103,7 +103,7 @@ test('TLS for MQTT: measurement is published: stored when it is acknowledged', a
   expect(JSON.parse(text).items).toMatchObject([{ name: 'torque', value: 4.2 }]);
 });
 
-test('Simulator with TLS: verifies the certificate of the broker, and reports an unknown authority', async () => {
+test('Simulator with TLS: certificate of the broker: verified; of an unknown authority: reported', async () => {
   const args = ['--broker', `mqtts://127.0.0.1:${ports.mqtt}`, '--devices', '2', '--interval', '100ms'];
   const verified = startSimulator([...args, '--batch', '200ms', '--duration', '2s'], { MQTT_TLS_CA: own.ca });
   const { code, summary } = await verified.ended;

@@ -41,7 +41,7 @@ async function replay(device: string, speed: number): Promise<(ts: number) => nu
 test.each([
   { device: 'seattle', speed: 60 },
   { device: 'seattle-as-recorded', speed: 1 },
-])('Simulator replays a CSV file at speed $speed: every value is stored once', async ({ device, speed }) => {
+])('Simulator: replays a CSV file at speed $speed: every value is stored once', async ({ device, speed }) => {
   const timeline = await replay(device, speed);
   for (const [name, series] of Object.entries(readWeather())) {
     const expected = series.map(({ ts, value }) => ({ ts: new Date(timeline(ts)).toISOString(), value }));

@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Lines of `docker compose ps` for healthy containers: service, state, health, exit code. */
-const WELL = [
+const HEALTHY = [
   'scylla running healthy 0',
   'roles exited  0',
   'migrate exited  0',
@@ -36,8 +36,8 @@ export function prepareSmoke({
   const docker = `#!/bin/sh
 case "$*" in
   *mosquitto_pub*) ${publish} ;;
-  *'config --services') ${lines(WELL.map((line) => line.replace(/ .*/, '')))} ;;
-  *'ps --all'*) ${lines(WELL)} ;;
+  *'config --services') ${lines(HEALTHY.map((line) => line.replace(/ .*/, '')))} ;;
+  *'ps --all'*) ${lines(HEALTHY)} ;;
   *commitlog_sync*) echo '"batch"' ;;
 esac
 `;

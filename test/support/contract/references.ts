@@ -1,7 +1,6 @@
 import { expect } from '@jest/globals';
 import type { Json } from '../json.ts';
 
-/** Every `$ref` of the document leads to a part of it. */
 export function expectReferences(document: Json) {
   const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(
     ([, path = '']) => path,

@@ -19,7 +19,6 @@ export const widthOf = ({ from, to }: { from: number; to: number }, points: numb
   WIDTHS.find((width) => Math.floor((to - 1) / width) - Math.floor(from / width) + 1 <= points);
 
 /**
- * Computes a series from all samples, in the simplest way.
  * @param samples one for each instant, in order of time
  * @param width ms
  */
@@ -50,7 +49,6 @@ function averageOf(values: number[]) {
   return Math.abs(sum) > Number.MAX_VALUE / scale ? null : (sum / values.length) * scale;
 }
 
-/** Computes aggregates from all values, in the simplest way. */
 export const AGGREGATES: Record<Aggregate, (values: number[]) => number> = {
   avg: (values) => sumOf(values) / values.length,
   min: (values) => Math.min(...values),
@@ -66,7 +64,6 @@ function sumOf(values: number[]) {
 }
 
 /**
- * Computes the aggregates of an aligned query from all samples, in the simplest way.
  * @param samples in any order
  * @param edges of the bins, epoch ms
  * @returns by aggregate

@@ -101,7 +101,6 @@ export function unionOf(samples: Sample[]): Sample[] {
   return [...values].sort(([a], [b]) => a - b);
 }
 
-/** The path of an hour of samples into the database. */
 export type Fate = 'packed' | 'packed, then late' | 'late alone' | 'batches' | 'nothing';
 
 export const FATES: Fate[] = ['packed', 'packed, then late', 'late alone', 'batches', 'nothing'];

@@ -6,29 +6,26 @@ import { listening } from './listening.ts';
 
 type Received = { headers: IncomingHttpHeaders; body: string; alarm: Json; event: string };
 
-/**
- * Behavior of the receiver: accepts requests, fails, never answers, answers after a second, or accepts requests and holds its answers
- * until it becomes `takes`.
- */
-type Mood = 'takes' | 'fails' | 'hangs' | 'late' | 'holds';
+/** `late`: answers after 1 s. `holds`: accepts requests, and answers them when it becomes `takes`. */
+type Behavior = 'takes' | 'fails' | 'hangs' | 'late' | 'holds';
 
 export async function startReceiver() {
   const received: Received[] = [];
-  let mood: Mood = 'takes';
+  let behavior: Behavior = 'takes';
   let refused = 0;
   /** Answers that wait. */
   const held: Array<() => void> = [];
   const server = createServer(async (req, res) => {
     const body = await text(req);
-    if (mood === 'hangs') return;
-    if (mood === 'fails') {
+    if (behavior === 'hangs') return;
+    if (behavior === 'fails') {
       refused++;
       res.writeHead(503).end();
       return;
     }
-    if (mood === 'late') await new Promise((resolve) => setTimeout(resolve, 1000));
+    if (behavior === 'late') await new Promise((resolve) => setTimeout(resolve, 1000));
     received.push({ headers: req.headers, body, ...JSON.parse(body) });
-    if (mood === 'holds') await new Promise((resolve) => held.push(() => resolve(undefined)));
+    if (behavior === 'holds') await new Promise((resolve) => held.push(() => resolve(undefined)));
     res.writeHead(204).end();
   });
   const port = await listening(server);
@@ -36,8 +33,8 @@ export async function startReceiver() {
     url: `http://127.0.0.1:${port}/hook`,
     received,
     refused: () => refused,
-    become(next: Mood) {
-      mood = next;
+    become(next: Behavior) {
+      behavior = next;
       if (next === 'takes') for (const answer of held.splice(0)) answer();
       if (next !== 'hangs') server.closeIdleConnections();
     },

@@ -3,7 +3,7 @@ import { type KafkaOptions, startKafka } from '../../../infra/kafka/index.ts';
 import { TOPICS, topicName } from '../../../schema/kafka/index.ts';
 import { startDisposable, type TestEngine } from '../database/engine.ts';
 
-/** A Kafka of a test. `address` stays the same. */
+/** `address` stays the same. */
 export type TestKafka = TestEngine & { address: string };
 
 export async function startTestKafka(options?: Partial<KafkaOptions>): Promise<TestKafka> {

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { steadyPort } from '../../../infra/engine/ports.ts';
 import { answers, startProgram } from '../../../tools/bench/process/program.ts';
 
-/** What these tests read of the answers of Prometheus. */
 interface Data {
   result: { value: [time: number, value: string] }[];
   groups: { rules: { name: string; lastError?: string }[] }[];
@@ -18,10 +17,7 @@ const shortened = (yaml: string) =>
     .replaceAll(/\b(for|group_wait|group_interval|scrape_interval|evaluation_interval): \d+[smh]/g, '$1: 1s')
     .replaceAll('[1m]', '[5s]');
 
-/**
- * Starts a real Alertmanager with the routes of infra/monitoring and short intervals.
- * @param options the URL of the receivers
- */
+/** With the routes of infra/monitoring, and short intervals. */
 export async function startAlertmanager({ webhooks }: { webhooks: string }) {
   const directory = mkdtempSync(join(tmpdir(), 'millrace-alertmanager-'));
   const url = `http://127.0.0.1:${await steadyPort()}`;
@@ -58,10 +54,7 @@ export async function startAlertmanager({ webhooks }: { webhooks: string }) {
   };
 }
 
-/**
- * Starts a real Prometheus with the configuration and rules of infra/monitoring and short intervals.
- * @param options URLs
- */
+/** With the configuration and rules of infra/monitoring, and short intervals. */
 export function startPrometheus({ target, alertmanager }: { target: string; alertmanager: string }) {
   const original = readFileSync(`${HOME}/prometheus/prometheus.yml`, 'utf8');
   const configuration = original
@@ -70,10 +63,7 @@ export function startPrometheus({ target, alertmanager }: { target: string; aler
   return startPrometheusWith(configuration);
 }
 
-/**
- * Starts a real Prometheus with the rules of infra/monitoring and short intervals.
- * @param configuration with the addresses of the test
- */
+/** With the rules of infra/monitoring, and short intervals. */
 export async function startPrometheusWith(configuration: string) {
   const directory = mkdtempSync(join(tmpdir(), 'millrace-prometheus-'));
   const url = `http://127.0.0.1:${await steadyPort()}`;

@@ -3,18 +3,18 @@ import type { IClientOptions, MqttClient } from 'mqtt';
 import mqtt from 'mqtt';
 import type { OtherPeriods } from '../../../common/periods.ts';
 import { useCleanUps } from '../clean-ups.ts';
-import { startCqlWire, type WireRequest } from '../database/cql-wire.ts';
+import { type CqlRequest, startCqlProxy } from '../database/cql-proxy.ts';
 import { sharedContactPoint } from '../database/engine.ts';
 import { readMetric } from '../metrics.ts';
 import { startTestSystem, type TestSystem } from '../system/index.ts';
 import { until } from '../until.ts';
 import { type Mosquitto, startMosquitto } from './mosquitto.ts';
-import { startMqttWire } from './wire.ts';
+import { startMqttProxy } from './mqtt-proxy.ts';
 
 /** The time of value 0, in epoch ms. */
 export const BASE = Date.now() - 600_000;
 
-/** Starts a Mosquitto and helpers for each test of the file, and removes them after the test. */
+/** For each test of the file. */
 export function useExternalBroker() {
   const afterwards = useCleanUps();
   let broker: Mosquitto;
@@ -42,15 +42,15 @@ export function useExternalBroker() {
     },
 
     async startCql() {
-      const cql = await startCqlWire(sharedContactPoint());
+      const cql = await startCqlProxy(sharedContactPoint());
       afterwards(() => cql.stop());
       return cql;
     },
 
-    async startWire() {
-      const wire = await startMqttWire(broker.url);
-      afterwards(() => wire.stop());
-      return wire;
+    async startMqttProxy() {
+      const mqttProxy = await startMqttProxy(broker.url);
+      afterwards(() => mqttProxy.stop());
+      return mqttProxy;
     },
 
     async connectDevice(options?: IClientOptions) {
@@ -90,7 +90,7 @@ export async function storedValues(system: TestSystem, device: string): Promise<
   return items.map(({ value }) => value);
 }
 
-export const writesSamples = ({ statements }: WireRequest) =>
+export const writesSamples = ({ statements }: CqlRequest) =>
   statements.some(({ cql }) => cql.startsWith('INSERT INTO message'));
 
 /** @returns 0, 1, … */

@@ -66,7 +66,7 @@ export function testDoors(
   const read = names.flatMap((door) => READ.map((each) => [door, ...each] as const));
   const refused = names.flatMap((door) => REFUSED.map((each) => [door, ...each] as const));
 
-  test.each(read)('Encoding: %s in %s: read as plain UTF-8 is', async (door, _, encode, contentType) => {
+  test.each(read)('Encoding: %s in %s: read like plain UTF-8', async (door, _, encode, contentType) => {
     const plain = await send(door, (text) => Buffer.from(text));
     expect(plain.sensors.map(([name]) => name)).toEqual(['Küche']);
     expect(await send(door, encode, contentType)).toEqual(plain);

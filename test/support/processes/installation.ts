@@ -9,7 +9,7 @@ import { type Mosquitto, startMosquitto } from '../mqtt/mosquitto.ts';
 import { startApi } from './api-process.ts';
 
 /**
- * Sets up an installation for all tests of the file: a Mosquitto, and an empty keyspace.
+ * A Mosquitto and an empty keyspace for all tests of the file.
  * @param settings as in the environment, added to the defaults of tests
  */
 export function useInstallation(settings?: Record<string, string>) {

@@ -1,6 +1,6 @@
 import { startScript } from './api-process.ts';
 
-/** Starts `npm run simulator` as a separate process. @param environment in addition to PATH */
+/** @param environment in addition to PATH */
 export function startSimulator(args: string[], environment: NodeJS.ProcessEnv = {}) {
   const env = { PATH: process.env['PATH'], ...environment };
   const simulator = startScript('simulator/index.ts', args, { env });

@@ -8,12 +8,12 @@ const folder = (name: string) => fileURLToPath(new URL(`../../../${name}`, impor
 /**
  * Checks the statements that the processes of a test run sent to their databases.
  * @param records folder of the records
- * @param run `complete`: all tests ran, so every statement of the store must have been sent; `isFar`: the database had several data centers
+ * @param run `complete`: all tests ran, so every statement of the store must have been sent; `hasDataCenters`: the database had several data centers
  * @returns `found`: a summary in one sentence
  */
 export async function checkQueryRules(
   records: string,
-  { complete, isFar }: { complete: boolean; isFar: boolean },
+  { complete, hasDataCenters }: { complete: boolean; hasDataCenters: boolean },
 ): Promise<{ found: string; problems: string[] }> {
   const { records: sent, processes } = await readRecords(records);
   const store = statementsOf([folder('api/store'), folder('api/features')]);
@@ -21,7 +21,7 @@ export async function checkQueryRules(
   const written = [...store, ...statementsOf([folder('schema/migrate'), folder('tools/bench/variants')])];
   const missing = unsent(sent, store);
   const problems = [
-    ...violations(sent, { isFar }),
+    ...violations(sent, { hasDataCenters }),
     ...unwritten(sent, written).map(
       (cql) =>
         `not in the sources of api/store, api/features, schema/migrate or tools/bench/variants: ${cql}`,

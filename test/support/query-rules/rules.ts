@@ -23,17 +23,20 @@ const migrates = ({ application, statements: [cql = ''] }: SentRecord) =>
 
 const some = ({ statements }: SentRecord, pattern: RegExp) => statements.some((cql) => pattern.test(cql));
 
-/** `isFar`: the database of the run has several data centers */
-type Installation = { isFar?: boolean };
+/** `hasDataCenters`: the database of the run has several data centers */
+type Installation = { hasDataCenters?: boolean };
 
 /** The rules for every request. Each rule is named by what it forbids, and finds its violations. */
 const RULES: Record<string, (record: SentRecord, installation: Installation) => boolean> = {
   'not prepared': (record) => !record.prepared && !migrates(record),
   'not paged': (record) => !(record.page > 0 && record.page <= MAX_PAGE_ROWS),
   'ALLOW FILTERING': (record) => some(record, /\bALLOW\s+FILTERING\b/i),
-  'not at the consistency level of CQL_CONSISTENCY': ({ consistency, intended }, { isFar = false }) =>
+  'not at the consistency level of CQL_CONSISTENCY': (
+    { consistency, intended },
+    { hasDataCenters = false },
+  ) =>
     consistency !== consistencies[camelCase(intended)] &&
-    !(isFar && consistency === consistencies.eachQuorum),
+    !(hasDataCenters && consistency === consistencies.eachQuorum),
   'a lightweight transaction on which one data center agrees alone': (record) =>
     some(record, LIGHTWEIGHT_TRANSACTION) && record.serial !== consistencies.serial,
   'not idempotent': (record) =>

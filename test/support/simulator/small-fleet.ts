@@ -4,7 +4,7 @@ export const SITES = ['North Meadow', 'South Meadow'];
 export const DEVICES = ['collar-1', 'collar-2', 'collar-3', 'collar-4'];
 export const SENSORS = ['ambient', 'belly', 'ear', 'hoof', 'muzzle', 'neck', 'rib', 'tail'];
 
-/** Samples of each sensor: one for each second of two minutes. */
+/** Of each sensor: one a second. */
 export const SAMPLES = 120;
 
 /** Half of the sensors of each device measure a temperature, half a pulse. */

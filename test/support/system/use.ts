@@ -3,9 +3,7 @@ import type { Store } from '../../../api/store/index.ts';
 import { connectDevice, type Device } from '../mqtt/device.ts';
 import { startTestSystem, type TestSystem } from './index.ts';
 
-/**
- * Starts a system for the tests of a file, and stops it after them. The returned object gets its members when the system runs.
- */
+/** For the tests of a file. The returned object gets its members when the system runs. */
 export function useTestSystem(options?: Parameters<typeof startTestSystem>[0]) {
   const system = {} as TestSystem;
   beforeAll(async () => void Object.assign(system, await startTestSystem(options)));
@@ -13,7 +11,6 @@ export function useTestSystem(options?: Parameters<typeof startTestSystem>[0]) {
   return system;
 }
 
-/** Connects a device to a system of `useTestSystem`, until the system stops. */
 export function useDevice(system: TestSystem) {
   const device = {} as Device;
   beforeAll(async () => {
@@ -23,7 +20,6 @@ export function useDevice(system: TestSystem) {
   return device;
 }
 
-/** Opens a store on the database of a system of `useTestSystem`, until the system stops. */
 export function useStore(system: TestSystem) {
   const store = {} as Store;
   beforeAll(async () => void Object.assign(store, await system.openStore()));

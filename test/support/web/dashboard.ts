@@ -28,7 +28,7 @@ export const SCREEN = { width: 3840, height: 2160 };
 /** A sheet of A4 without its margins, at 96 CSS pixels an inch. */
 const SHEET = { width: 720, height: 1000 };
 /** The smallest text on a screen of 4K, in CSS pixels. On a usual screen it has 11. */
-const LEAST_TEXT = 14;
+const MIN_TEXT = 14;
 
 /**
  * Opens the dashboard of a test system in a browser. The system starts before the first test of the file, each test has a new page, and
@@ -175,7 +175,7 @@ export class Dashboard {
       await this.page.emulateMedia({ colorScheme });
       await this.#examine(`${name}-4k-${colorScheme}`);
     }
-    expect(await smallTexts(this.page, LEAST_TEXT)).toEqual([]);
+    expect(await smallTexts(this.page, MIN_TEXT)).toEqual([]);
     expect(await overflowOf(this.page)).toBeLessThanOrEqual(0);
   }
 

@@ -56,7 +56,7 @@ export const smallTexts = (page: Page, least: number): Promise<string[]> =>
 export const paperFaults = (page: Page): Promise<string[]> =>
   page.evaluate(() => {
     /** Text of this contrast to white is legible (WCAG 2.2, 1.4.3). */
-    const LEAST_CONTRAST = 4.5;
+    const MIN_CONTRAST = 4.5;
     /** A smaller area, such as the sample of a color, may be dark, in square CSS pixels. */
     const AREA = 2000;
     const canvas = Object.assign(document.createElement('canvas'), { width: 1, height: 1 });
@@ -98,7 +98,7 @@ export const paperFaults = (page: Page): Promise<string[]> =>
       const hasText = [...element.childNodes].some(
         (node) => node.nodeType === Node.TEXT_NODE && node.nodeValue?.trim(),
       );
-      if (hasText && contrastOf(style.color) < LEAST_CONTRAST) faults.push(`${name} has light text`);
+      if (hasText && contrastOf(style.color) < MIN_CONTRAST) faults.push(`${name} has light text`);
       // The corner of a canvas has its ground.
       if (element instanceof HTMLCanvasElement && luminanceOn((on) => on.drawImage(element, 0, 0)) < 0.9)
         faults.push(`${name} is drawn on a dark ground`);

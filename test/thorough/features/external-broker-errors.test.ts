@@ -10,11 +10,11 @@ import {
 import { until } from '../../support/until.ts';
 
 // No message of a device may close the connection of ingest: the broker would deliver it again without end.
-const { connectDevice, startCql, startSystem, startWire } = useExternalBroker();
+const { connectDevice, startCql, startSystem, startMqttProxy } = useExternalBroker();
 
 test('Subscriber: messages on unknown topics: not delivered; a message without a device id becomes a dead letter', async () => {
-  const wire = await startWire();
-  const system = await startSystem({ MQTT_URL: wire.url });
+  const mqttProxy = await startMqttProxy();
+  const system = await startSystem({ MQTT_URL: mqttProxy.url });
   const client = await connectDevice();
   for (const topic of [
     'a',
@@ -28,32 +28,32 @@ test('Subscriber: messages on unknown topics: not delivered; a message without a
   }
   await client.publishAsync('iot/v1//measurements', '{"sensor_id":"s","value":1}', { qos: 1 });
   await publishValues(client, 'd', [1]);
-  await until(() => wire.last().acknowledged.length === 2);
-  expect(wire.last().delivered).toHaveLength(2);
+  await until(() => mqttProxy.last().acknowledged.length === 2);
+  expect(mqttProxy.last().delivered).toHaveLength(2);
   expect((await readDeadLetters(system)).map(({ device, codes }) => [device, codes])).toEqual([
     ['', { bad_id: 1 }],
   ]);
-  expect(wire.connections).toHaveLength(1);
+  expect(mqttProxy.connections).toHaveLength(1);
 });
 
 test('Subscriber: retained measurements: stored when they are published, and not again after a reconnect', async () => {
-  const wire = await startWire();
+  const mqttProxy = await startMqttProxy();
   const client = await connectDevice();
   const payload = (value: number) => JSON.stringify({ sensor_id: 's', ts: Date.now(), value });
   // Nobody has subscribed yet: shared subscriptions get no retained messages (MQTT 5, section 4.8.2).
   await client.publishAsync('iot/v1/d/measurements', payload(1), { qos: 1, retain: true });
-  const system = await startSystem({ MQTT_URL: wire.url });
+  const system = await startSystem({ MQTT_URL: mqttProxy.url });
   await client.publishAsync('iot/v1/d/measurements', payload(2), { qos: 1, retain: true });
-  await until(() => wire.last().acknowledged.length === 1);
+  await until(() => mqttProxy.last().acknowledged.length === 1);
   expect(await storedValues(system, 'd')).toEqual([2]);
 
-  wire.cut();
-  await until(() => wire.connections.length === 2);
+  mqttProxy.cut();
+  await until(() => mqttProxy.connections.length === 2);
   await client.publishAsync('iot/v1/d/measurements', payload(3), { qos: 1 });
-  await until(() => wire.last().acknowledged.length === 1);
-  expect(wire.last().delivered).toHaveLength(1);
+  await until(() => mqttProxy.last().acknowledged.length === 1);
+  expect(mqttProxy.last().delivered).toHaveLength(1);
   expect(await storedValues(system, 'd')).toEqual([2, 3]);
-  expect(wire.connections).toHaveLength(2);
+  expect(mqttProxy.connections).toHaveLength(2);
 });
 
 test('Readiness: messages wait too long for their commit: /readyz answers 503, although the database answers', async () => {

@@ -22,7 +22,7 @@ describe('Permissions: a device of a mapped topic', () => {
     [[idOf('+'), idOf('#')], ['+', '#', 'pump'], deviceNamed('+', '#')],
     [['plant/edge'], ['plant', 'edge', 'plant/edge/any'], EDGE],
     [['pump', 'any', '+'], [], installationAccount('operator')],
-  ])('Permissions on a mapped topic: devices %j allowed, %j refused (case %#)', (own, others, account) => {
+  ])('Permissions: mapped topic: devices %j allowed, %j refused (case %#)', (own, others, account) => {
     for (const name of own) expect([name, canSendFor(account, name)]).toEqual([name, true]);
     for (const name of others) expect([name, canSendFor(account, name)]).toEqual([name, false]);
   });
@@ -123,7 +123,7 @@ test('Permissions: a rule of a feature: decides about topics outside the contrac
   ]);
 });
 
-test('Permissions: the installation account may publish and subscribe to everything except $SYS topics', () => {
+test('Permissions: installation account: may publish and subscribe to everything except $SYS topics', () => {
   const account = installationAccount('installation');
   for (const topic of ['iot/v1/pump/measurements', 'iot/live/x', 'spBv1.0/plant/NCMD/edge']) {
     expect(canPublish(account, parseTopic(topic))).toBe(true);
@@ -133,7 +133,7 @@ test('Permissions: the installation account may publish and subscribe to everyth
   expect(canSubscribe(account, '$SYS/#', [])).toBe(false);
 });
 
-test('Permissions: the installation account belongs to no device and has no credential', () => {
+test('Permissions: installation account: belongs to no device, and has no credential', () => {
   expect(installationAccount('operator')).toEqual({
     name: 'operator',
     isInstallation: true,

@@ -17,7 +17,7 @@ function lateDeclarations(source: string): string[] {
   return rest.join('').match(/^(?:const|let|class) \w+/gm) ?? [];
 }
 
-test('Commands: no file declares a constant or a class after its call of runCommand', () => {
+test('Commands: constants and classes of a file: none is declared after its call of runCommand', () => {
   const found = files.flatMap((file) =>
     lateDeclarations(readFileSync(new URL(file, root), 'utf8')).map(
       (declaration) => `${file}: ${declaration}`,

@@ -19,7 +19,7 @@ test('forEachConcurrently: the work for one item fails: no further item starts, 
   expect(ended).toBe(begun - 1);
 });
 
-test('JoinedCalls: calls of one moment share a run; calls during the run share the next one; another key does not wait', async () => {
+test('JoinedCalls: calls of one moment: share a run; calls during the run share the next; another key does not wait', async () => {
   const calls = new JoinedCalls();
   const ends: Array<(error?: Error) => void> = [];
   let begun = 0;

@@ -34,7 +34,7 @@ const READ: Array<[title: string, bytes: Buffer, declared: string | undefined, t
   ['declared Shift JIS', Buffer.from('8e55', 'hex'), 'shift_jis', '散'],
 ];
 
-test.each(READ)('Text: %s: decoded as what it is, whole or in chunks', (_, bytes, declared, text) => {
+test.each(READ)('Text: %s: decoded by its encoding, whole or in chunks', (_, bytes, declared, text) => {
   expect(decodeText(bytes, declared)).toBe(text);
   expect(decodeReplacing(bytes, declared)).toEqual({ text, rule: null });
   expect(streamed(bytes, declared).replace(/\0+$/, '')).toBe(text);

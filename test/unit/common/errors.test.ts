@@ -22,7 +22,7 @@ const ONLY_IN: Record<string, string> = {
   session_taken: 'api/features/external-broker',
 };
 
-test('Error table: every code is used in the source', () => {
+test('Error table: codes: each is used in the source', () => {
   const sources = ['api', 'common', 'infra', 'schema', 'simulator']
     .flatMap((folder) =>
       readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => `${folder}/${name}`),

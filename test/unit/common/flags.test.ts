@@ -43,7 +43,7 @@ test.each([
   ['1e3s', 1_000_000],
   [' 5m ', 300_000],
   ['0s', 0],
-])('Parser of durations: %j is read as %p ms', (text, ms) => {
+])('Parser of durations: %j: read as %p ms', (text, ms) => {
   expect(parseDuration(text)).toBe(ms);
   expect(parseDuration(durationText(ms))).toBe(ms);
 });

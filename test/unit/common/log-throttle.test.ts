@@ -11,13 +11,13 @@ beforeEach(() => {
   throttle = new LogThrottle({ everyMs: EVERY_MS, clock: () => now });
 });
 
-test('Log throttle: further events of a key within the period are counted and not logged', () => {
+test('Log throttle: further events of a key within the period: counted, not logged', () => {
   throttle.count('a');
   now = EVERY_MS - 1;
   expect([throttle.count('a'), throttle.count('a')]).toEqual([0, 0]);
 });
 
-test('Log throttle: the first event of a key after the period is logged with the count since the last line', () => {
+test('Log throttle: first event of a key after the period: logged with the count since the last line', () => {
   for (let i = 0; i < 5; i++) throttle.count('a');
   now = EVERY_MS;
   expect(throttle.count('a')).toBe(5);

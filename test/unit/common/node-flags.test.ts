@@ -13,7 +13,7 @@ const servesReaders = (line: string) =>
   line.includes('ROLE=http') || HTTP_NODE_FLAGS.every((flag) => line.includes(`${flag},`));
 
 test.each(['package.json', 'Dockerfile', 'docker-compose.yml'])(
-  'Node.js flags in %s: ingest starts with exactly the flags of INGEST_NODE_FLAGS',
+  'Node.js flags in %s: ingest starts: exactly those of INGEST_NODE_FLAGS',
   (file) => {
     const starts = startsIn(file).filter((line) => !servesReaders(line));
     expect(starts).toHaveLength(1);
@@ -22,7 +22,7 @@ test.each(['package.json', 'Dockerfile', 'docker-compose.yml'])(
 );
 
 test.each(['package.json', 'docker-compose.yml'])(
-  'Node.js flags in %s: the process with ROLE=http starts with the flags of HTTP_NODE_FLAGS',
+  'Node.js flags in %s: a process with ROLE=http starts: those of HTTP_NODE_FLAGS',
   (file) => {
     const starts = startsIn(file).filter(servesReaders);
     expect(starts).toHaveLength(1);

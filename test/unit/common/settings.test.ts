@@ -382,7 +382,7 @@ test('Settings: a feature reads its invalid settings twice: both reads fail', ()
     expect(() => config.of(KAFKA_SETTINGS)).toThrow('STREAM_FORMAT must be one of');
 });
 
-test('.env.example: the file in the repository equals the output of npm run docs:reference', () =>
+test('.env.example: npm run docs:reference: the output equals the file', () =>
   expect(EXAMPLE).toBe(envExample(SETTINGS_GROUPS)));
 
 test('Settings: .env.example: all settings are listed with their defaults, in order', () => {
@@ -393,7 +393,7 @@ test('Settings: .env.example: all settings are listed with their defaults, in or
   expect(listed).toEqual(Object.entries(ALL_SETTINGS).map(([name, { fallback }]) => [name, fallback ?? '']));
 });
 
-test('Settings: every setting has a description of its allowed values and of its purpose', () => {
+test('Settings: descriptions: each setting has its allowed values and its purpose', () => {
   for (const setting of Object.values(ALL_SETTINGS))
     expect(setting).toMatchObject({
       values: expect.stringMatching(/^\w/),

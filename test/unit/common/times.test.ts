@@ -12,7 +12,7 @@ test.each([
   ['2026-11-21', Date.UTC(2026, 10, 21)],
   ['1763683200000', 1763683200000],
   ['-1', -1],
-])('Parser of times: %s is read as %d ms since 1970', (text, ms) => expect(parseTime(text)).toBe(ms));
+])('Parser of times: %s: read as %d ms since 1970', (text, ms) => expect(parseTime(text)).toBe(ms));
 
 test.each([
   '2026-02-30T00:00:00Z',

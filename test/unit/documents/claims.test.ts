@@ -11,7 +11,7 @@ const read = (file: string) => readFileSync(new URL(file, root), 'utf8').replace
 
 const { version } = JSON.parse(read('package.json'));
 
-test('Release version: package-lock.json has the version of package.json', () => {
+test('Release version: package-lock.json: the version of package.json', () => {
   const lock = JSON.parse(read('package-lock.json'));
   expect([lock.version, lock.packages[''].version]).toEqual([version, version]);
 });
@@ -41,7 +41,7 @@ describe('docs/reference/errors.md: the members of a problem', () => {
 
   const app = useHttpApp({ settings: TOKENS });
 
-  test('docs/reference/errors.md: every problem response has exactly the members that the page lists', async () => {
+  test('docs/reference/errors.md: members of problem responses: exactly those that the page lists', async () => {
     for (const path of ['/nothing', '/api/v1/caller']) {
       const problem = JSON.parse((await app.send(path)).text);
       expect(Object.keys(problem).sort()).toEqual([...members].sort());
@@ -52,7 +52,7 @@ describe('docs/reference/errors.md: the members of a problem', () => {
   test.each([
     ['bad_parameter', '/api/v1/session?unknown=1', {}],
     ['forbidden', '/api/v1/caller', { authorization: `Bearer ${TOKENS.ingestTokens[0]}` }],
-  ])('docs/reference/errors.md: problem %s has exactly the listed members', async (code, path, headers) => {
+  ])('docs/reference/errors.md: problem %s: exactly the listed members', async (code, path, headers) => {
     const problem = JSON.parse((await app.send(path, { headers })).text);
     expect(problem.code).toBe(code);
     const own = more.flatMap(([of, member]) => (of === code ? member : []));

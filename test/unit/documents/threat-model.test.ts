@@ -31,7 +31,7 @@ const holders = (holds: string): Array<{ file: string; titles: string[] }> =>
     titles: [...titles.matchAll(/\*([^*]+)\*/g)].map(([, title]) => String(title)),
   }));
 
-test.each(PAGES)('Page of the %s: every line names an existing test by file and title', (_, lines) => {
+test.each(PAGES)('Page of the %s: lines: each names an existing test by file and title', (_, lines) => {
   expect(lines.length).toBeGreaterThan(12);
   for (const line of lines) {
     const tests = holders(line);
@@ -47,7 +47,7 @@ test.each(PAGES)('Page of the %s: every line names an existing test by file and 
   }
 });
 
-test('Threat model page: every file of test/thorough/abuse is named on the page', () => {
+test('Threat model page: files of test/thorough/abuse: each is named', () => {
   for (const folder of ['test/thorough/abuse', 'test/thorough/long/abuse'])
     for (const file of readdirSync(new URL(folder, root))) expect(page).toContain(`${folder}/${file}`);
 });

@@ -74,7 +74,7 @@ test('First sight: FIRST_SIGHT_URL is not set: the feature listens to nothing', 
   expect((await startFeature({})).onRegistered).toBeUndefined();
 });
 
-test('Tutorial "Write a feature": the block of the feature equals the file', () => {
+test('Tutorial "Write a feature": block of the feature: equals the file', () => {
   const page = readFileSync('docs/tutorial/write-a-feature.md', 'utf8');
   const source = readFileSync('api/features/first-sight/index.ts', 'utf8');
   expect(page).toContain(`\n\`\`\`ts\n${source}\`\`\`\n`);

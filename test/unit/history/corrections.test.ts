@@ -110,7 +110,7 @@ test('Correction: two in one microsecond: the second has the greater revision', 
 const storedValues = async () =>
   (await path.store.packed.readHour(path.keyOf('device'), HOUR)).flatMap(({ values }) => [...values]);
 
-test('Correction that can no longer be undone: replaced and removed samples are deleted, and a repeated message does not bring them back', async () => {
+test('Correction that can no longer be undone: the old message is repeated: replaced and removed samples stay deleted', async () => {
   await path.send('device', SAMPLES);
   path.clock.now = CLOSING;
   await pack();
@@ -219,7 +219,7 @@ test('Corrections that can no longer be undone: a row cannot be read: nothing is
   expect(await stored()).toContain(FIRST.value);
 });
 
-test('Correction that was undone: its samples are not deleted, as long as the undo can be undone', async () => {
+test('Correction that was undone: the undo can still be undone: no sample is deleted', async () => {
   await path.send('device', SAMPLES);
   path.clock.now = CLOSING;
   await pack();
@@ -238,7 +238,7 @@ test('Correction that was undone: its samples are not deleted, as long as the un
   expect(await path.hoursOf('device', HOUR)).toEqual([]);
 });
 
-test('Corrections, each second, of an hour whose older corrections are joined: they share a row too', async () => {
+test('Corrections, each second: older ones of the hour are joined: they share a row too', async () => {
   await path.send('device', SAMPLES);
   path.clock.now = CLOSING;
   await pack();

@@ -38,7 +38,7 @@ const operations: Array<[string, Operation]> = Object.entries(document.paths).fl
   ),
 );
 
-test('OpenAPI: every route is described exactly once', () => {
+test('OpenAPI: routes: each is described exactly once', () => {
   const routes = ROUTES.map(({ method, path }) => `${method} ${path}`);
   expect(new Set(routes).size).toBe(routes.length);
   expect(operations.map(([route]) => route).sort()).toEqual([...routes].sort());
@@ -49,12 +49,12 @@ test('OpenAPI: every route is described exactly once', () => {
 test.each([
   ['OpenAPI', document],
   ['AsyncAPI of Kafka', JSON.parse(kafkaTopics())],
-] as Array<[string, Json]>)('%s document: every reference leads to an existing part', (_, whole) =>
+] as Array<[string, Json]>)('%s document: references: each leads to an existing part', (_, whole) =>
   expectReferences(whole),
 );
 
 describe.each(operations)('%s', (route, operation) => {
-  test('OpenAPI operation: a summary, a tag, descriptions of parameters, and responses are present', () => {
+  test('OpenAPI operation: summary, tag, descriptions of parameters, responses: present', () => {
     expect(operation.summary).toMatch(/^[A-Z].{8,}[^.]$/);
     expect(document.tags.map(({ name }) => name)).toContain(operation.tags[0]);
     for (const parameter of operation.parameters) expect(parameter.description).toMatch(/^[A-Z].*\.$/s);
@@ -62,7 +62,7 @@ describe.each(operations)('%s', (route, operation) => {
     expect(operation.responses['500']).toBeDefined();
   });
 
-  test('OpenAPI operation: query parameters and their defaults equal those of the handler', () => {
+  test('OpenAPI operation: query parameters and their defaults: equal those of the handler', () => {
     const { operation: described } = ROUTES.find(({ method, path }) => `${method} ${path}` === route) ?? {};
     const query = operation.parameters.filter((one) => one.in === 'query');
     expect(query.map((one) => one.name)).toEqual(Object.keys(described?.query ?? {}));
@@ -81,7 +81,7 @@ describe.each(operations)('%s', (route, operation) => {
   });
 });
 
-test('OpenAPI: every schema of the document is used in it', () => {
+test('OpenAPI: schemas of the document: each is used in it', () => {
   const text = JSON.stringify(document);
   const referred = new Set([...text.matchAll(/"#\/components\/schemas\/([^"]+)"/g)].map(([, name]) => name));
   // Only stream events use these schemas, and the problem 405 belongs to no operation.
@@ -94,13 +94,13 @@ test('OpenAPI: every schema of the document is used in it', () => {
 });
 
 test.each(Object.entries(webTypeFiles()))(
-  'Types of the dashboard, %s: equal the OpenAPI document (npm run docs:reference writes them)',
+  'Types of the dashboard: %s: equal the OpenAPI document (npm run docs:reference writes them)',
   async (path, generate) => {
     expect(readFileSync(path, 'utf8')).toBe(await generate());
   },
 );
 
-test('OpenAPI: only health, documents and sign-in need no token', () => {
+test('OpenAPI: routes without a token: only health, documents and sign-in', () => {
   const open = operations.filter(([, { security }]) => security?.length === 0).map(([route]) => route);
   expect(open.sort()).toEqual(
     [

@@ -28,7 +28,7 @@ afterAll(() => {
   server.close();
 });
 
-test('Dashboard: every script and style sheet is served, and brotli is smaller than gzip and plain', async () => {
+test('Dashboard: scripts and style sheets: served, and brotli is smaller than gzip and plain', async () => {
   const named = [...page.matchAll(/"(\/assets\/[^"]+\.(?:js|css))"/g)].map(([, href]) => String(href));
   // Files under 1 KiB are not compressed.
   const large = named.filter(
@@ -50,7 +50,7 @@ test('Dashboard: every script and style sheet is served, and brotli is smaller t
   }
 });
 
-test.each(['/', '/devices/a', '/devices/a%2Fb/sensors/c%20d'])('Dashboard page %s: 200', async (path) => {
+test.each(['/', '/devices/a', '/devices/a%2Fb/sensors/c%20d'])('Dashboard page: %s: 200', async (path) => {
   const response = await fetch(base + path);
   expect(response.status).toBe(200);
   expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');

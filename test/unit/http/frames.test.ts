@@ -64,7 +64,7 @@ test('Delta event of the live stream: changes are split into several events: eac
   expect(age(delta(cache, 1))).toBe(0);
 });
 
-test('Snapshot event of the live stream: interval_ms is present only if the sensor announced an interval', () => {
+test('Snapshot event of the live stream: the sensor announced no interval: no interval_ms', () => {
   const cache = new LatestCache();
   const ids = {
     deviceId: '0b61a3c4-8a0e-5a43-9d57-7b2c8f0f6c11',

@@ -70,7 +70,7 @@ test('Values without a time: the process starts again: they follow the newest co
   ]);
 });
 
-test('Dead letters of messages in one ms without a timestamp: replays store all values, each once', async () => {
+test('Dead letters of messages in one ms without a timestamp: replayed: all values are stored, each once', async () => {
   await start({ AUTO_REGISTER: 'false' });
   for (const value of [1, 2, 3]) await pipeline.accept('iot/v1/d/measurements', `{"s":${value}}`);
   await pipeline.accept('iot/v1/d/birth', `{"session":${NOW},"sensors":[{"sensor_id":"s"}]}`);

@@ -139,7 +139,7 @@ test('Installation statistics: messages of a 1,001st process, or with a process 
   expect(receive('one more', signsOf(1))).toBe(true);
 });
 
-test('Installation statistics: a running process publishes a snapshot of its rates, latencies and health', async () => {
+test('Installation statistics: running process: publishes a snapshot of its rates, latencies and health', async () => {
   own = signsOf(7, [3]);
   await until(() => published.some(([, { samples_per_s }]) => samples_per_s === 7));
   expect(published.at(-1)).toEqual(['own', { ...own, health: WELL }]);

@@ -25,7 +25,7 @@ describe('Logger: a secret', () => {
     ['within a text', (logger: Logger) => logger.warn('the server refuses hush-hush.')],
     ['in an error', (logger: Logger) => logger.error({ err: new Error('bad: quote "no"\\') }, 'failed')],
     ['in nested fields', (logger: Logger) => logger.info({ a: { b: ['mqtt://user:hush@broker'] } }, 'said')],
-  ])('Logger: a secret %s is not written', (_, log) => {
+  ])('Logger: a secret %s: not written', (_, log) => {
     const { logger, lines, read } = listen({ secrets });
     log(logger);
     expect(read()).toHaveLength(1);
@@ -33,7 +33,7 @@ describe('Logger: a secret', () => {
     expect(lines[0]).toContain('[secret]');
   });
 
-  test('Logger: a secret of digits is hidden in texts and numbers, but not inside longer numbers, level or time', () => {
+  test('Logger: a secret of digits: hidden in texts and numbers, but not inside longer numbers, level or time', () => {
     const { logger, read } = listen({ secrets: ['30', '12', String(new Date().getFullYear())] });
     logger.info({ code: 12, port: 1201, took: '123 ms', at: 'host:12' }, 'the PIN 12 is refused');
     const { level, time, code, port, took, at, msg } = read()[0];
@@ -48,7 +48,7 @@ describe('Logger: a secret', () => {
     expect(Date.parse(time)).not.toBeNaN();
   });
 
-  test('Logger: a field named password or authorization is hidden, even if its value is not in the settings', () => {
+  test('Logger: a field named password or authorization: hidden, even if its value is not in the settings', () => {
     const { logger, read } = listen();
     logger.info({ password: 'of a device', headers: { authorization: 'Bearer abc', host: 'h' } }, 'said');
     expect(read()[0]).toMatchObject({

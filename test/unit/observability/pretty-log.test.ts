@@ -17,13 +17,13 @@ async function listen({
   return { lines, logger: destination && createLogger('info', { destination, secrets }) };
 }
 
-test('Log on a terminal: an error is logged with the lines of its stack', async () => {
+test('Log on a terminal: an error: logged with the lines of its stack', async () => {
   const { lines, logger } = await listen();
   logger?.error({ err: new Error('broke') }, 'failed');
   expect(stripVTControlCharacters(lines.join(''))).toMatch(/ERROR: failed *\n.*Error: broke\n +at /s);
 });
 
-test('Log on a terminal: text of a device cannot move the cursor or begin a line, and secrets stay hidden', async () => {
+test('Log on a terminal: text of a device: cannot move the cursor or begin a line, and secrets stay hidden', async () => {
   const { lines, logger } = await listen({ secrets: ['hush'] });
   logger?.warn({ account: 'a\u001b[2J\u009b1A\nINFO: ready', reason: 'hush' }, 'wrong\r\u202epassword');
   const text = stripVTControlCharacters(lines.join(''));

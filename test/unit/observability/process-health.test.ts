@@ -48,7 +48,7 @@ const REPORT = {
   unsettled: { messages: 1, oldest_ms: 2, standstill_ms: 3 },
 };
 
-test('Health report: a valid report is copied without unknown members', () => {
+test('Health report: valid: copied without unknown members', () => {
   const report = { ...REPORT, more: 1, checks: { database: { ok: true, message: 'answers', more: 1 } } };
   expect(parseHealth(report)).toEqual(REPORT);
 });

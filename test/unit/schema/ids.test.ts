@@ -23,7 +23,7 @@ test.each([
   expect(identifySensor(deviceId, 'temperature')?.id).toBe(sensorId);
 });
 
-test('Ids: the namespace UUID is unchanged, because all stored ids depend on it', () => {
+test('Ids: namespace UUID: unchanged, because all stored ids depend on it', () => {
   expect(NS).toBe('6f1c2f3e-52a4-4d0b-9a57-1d0c3b7e8a44');
 });
 

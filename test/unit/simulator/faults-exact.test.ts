@@ -109,7 +109,7 @@ test.each([POISON.length / steps, ALMOST_1])(
   },
 );
 
-test('Simulated bad messages: too_large has 10,001 samples, and bad_id has a sensor id of 129 bytes', () => {
+test('Simulated bad messages: too_large and bad_id: 10,001 samples, and a sensor id of 129 bytes', () => {
   const [tooLong] = POISON.filter(({ code }) => code === 'bad_id');
   const [tooMany] = POISON.filter(({ code }) => code === 'too_large');
   expect(JSON.parse(String(tooLong?.make('pulse', NOW)))[0].sensor_id).toHaveLength(129);

@@ -85,7 +85,7 @@ test('Simulated faults: poison=0.3: bad elements come in separate or good messag
 
 const EVERYTHING = 'tsbs,duplicate=0.1,skew=1,poison=0.1';
 
-test('Simulated faults: equal seeds give equal messages, byte by byte, and another seed gives other messages', () => {
+test('Simulated faults: equal seeds: messages equal byte by byte; another seed: other messages', () => {
   expect(sent(EVERYTHING)).toEqual(sent(EVERYTHING));
   expect(sent(EVERYTHING, 2)).not.toEqual(sent(EVERYTHING));
 });
@@ -123,7 +123,7 @@ function taken(payload: string | Buffer) {
 }
 
 test.each(POISON.map(({ code, make }, number) => ({ number, code, make })))(
-  'Simulated bad message $number: the API refuses the message with code $code',
+  'Simulated bad message: $number: the API refuses it with code $code',
   ({ code, make }) => {
     expect(taken(make('pulse', NOW))).toEqual({ codes: [code], samples: 0 });
   },
@@ -133,7 +133,7 @@ test('Simulated bad messages: one bad element in a batch: the API accepts all ot
   expect(taken(spoiled(measured(0), 'pulse', NOW))).toEqual({ codes: ['not_numeric'], samples: 2 * SAMPLES });
 });
 
-test('Fault rates: single rates, a preset, or a preset with changed rates are read', () => {
+test('Fault rates: single rates, a preset, or a preset with changed rates: read', () => {
   expect(parseFaults('late=0.05,poison=1e-3')).toMatchObject({ late: 0.05, poison: 0.001, missing: 0 });
   expect(parseFaults('tsbs')).toMatchObject({ missing: 0.1, gap: 0.01, late: 0.05, zero: 0.1, poison: 0 });
   expect(parseFaults('tsbs,late=0')).toMatchObject({ missing: 0.1, late: 0 });

@@ -46,7 +46,7 @@ test('Simulator ledger: written and read again: devices, sensors, times and valu
   ]);
 });
 
-test('Simulator ledger: a message is written before sent() returns, and its acknowledgement by the end of the event-loop turn', async () => {
+test('Simulator ledger: message and acknowledgement: written before sent() returns, and by the end of the event-loop turn', async () => {
   const path = newPath();
   const ledger = new Ledger({ path, onFailed });
   ledger.sent(noteOf('d', series([1, 1])));

@@ -19,7 +19,7 @@ function openable({ limit, window, bytes = 1e6 }: { limit: number; window: numbe
   return { outbox, push, sent, acknowledged, dropped, sentText: () => sent.map((m) => m.payload).join('') };
 }
 
-test('Simulator outbox: messages are sent in order, with at most one window of unacknowledged messages', () => {
+test('Simulator outbox: messages: sent in order, at most one window of them unacknowledged', () => {
   const { outbox, push, sent, acknowledged, sentText } = openable({ limit: 10, window: 2 });
   outbox.open();
   push('abcd');

@@ -23,7 +23,7 @@ const anySeries = fc.array(
 const flat = (series: Series[]) =>
   series.flatMap(({ name, unit, samples }) => samples.map(({ ts, value }) => ({ name, unit, ts, value })));
 
-test('SenML payload: an independent decoder reads equal samples, to the millisecond', () => {
+test('SenML payload: read by an independent decoder: equal samples, to the millisecond', () => {
   fc.assert(
     fc.property(anySeries, (series) => {
       expect(resolveSenml(JSON.parse(encodeSenml(series)))).toEqual(flat(series));

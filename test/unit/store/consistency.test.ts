@@ -46,7 +46,7 @@ test('Consistency levels: the replication changes while a process runs: the next
   expect(read()).toBe(eachQuorum);
 });
 
-test('Lightweight transactions: all data centers with copies agree', () => {
+test('Lightweight transactions: any keyspace: all data centers with copies agree', () => {
   const { options } = clientOf({}, { dc1: '3' }) as unknown as {
     options: { queryOptions: { serialConsistency: number } };
   };

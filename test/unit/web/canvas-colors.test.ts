@@ -8,7 +8,7 @@ const textOf = (pattern: string) =>
     .map((path) => readFileSync(path, 'utf8'))
     .join('\n');
 
-test('Colors of canvases: each custom property that a script reads is registered, so its value is a computed color', () => {
+test('Colors of canvases: custom properties that scripts read: registered, so their values are computed colors', () => {
   const read = textOf('web/**/*.{ts,tsx}').matchAll(/(?:getPropertyValue|\bcolor)\('(--[\w-]+)'\)/g);
   const registered = [...textOf('web/**/*.css').matchAll(/@property (--[\w-]+)/g)].map(([, name]) => name);
   const names = new Set([...read].map(([, name]) => name));

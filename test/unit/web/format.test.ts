@@ -22,7 +22,7 @@ test.each([
   [0, '0'],
   [4e12, '4.00e+12'],
   [-2e-7, '−2.00e−7'],
-])('Number format: %d is shown as "%s"', (value, text) => expect(formatNumber(value)).toBe(text));
+])('Number format: %d: shown as "%s"', (value, text) => expect(formatNumber(value)).toBe(text));
 
 test('Number format: value null or undefined: shown as a dash', () => {
   expect(formatNumber(null)).toBe(NOTHING);
@@ -45,7 +45,7 @@ test.each([
   [3 * 3_600_000, '3 h'],
   [5 * 86_400_000, '5 d'],
   [-120_000, 'in 2 min'],
-])('Time format: an age of %d ms is shown as "%s"', (ms, text) => expect(formatAge(ms)).toBe(text));
+])('Time format: an age of %d ms: shown as "%s"', (ms, text) => expect(formatAge(ms)).toBe(text));
 
 test.each([
   ['Asia/Kolkata', '2026-11-21T17:30:00', 'UTC+5:30'],
@@ -53,7 +53,7 @@ test.each([
   ['Europe/Berlin', '2026-11-21T13:00:00', 'UTC+1'],
   ['Europe/London', '2026-11-21T12:00:00', 'UTC'],
 ] as const)(
-  'Named time zone %s: a time is written as %s, with the offset %s, and parsed back to the same time',
+  'Named time zone %s: a time: written as %s, with the offset %s, and parsed back to the same time',
   (name, text, offset) => {
     const zone = createZone(name);
     const noon = Date.UTC(2026, 10, 21, 12);

@@ -58,7 +58,7 @@ test('State detection: sensor sends a few whole numbers: states only if the sens
 const bands = (shape: ReturnType<typeof samples>, intervalMs: number | null) =>
   stretchesOf(shape, drawn(shape, intervalMs)).map(({ from, to, value, share }) => [from, to, value, share]);
 
-test('State bands of a chart: each state lasts until the next sample, and equal neighbors form one band', () => {
+test('State bands of a chart: samples with states: each lasts until the next sample; equal neighbors form one band', () => {
   expect(bands(samples([0, 0, 1, 0]), 10)).toEqual([
     [0, 20, 0, 1],
     [20, 30, 1, 1],

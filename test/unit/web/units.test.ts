@@ -21,7 +21,7 @@ test.each([
   [0, 'W', '0 W'],
   [12_000, 'kg', '12,000 kg'],
   [4_200_000, 'm', '4,200 km'],
-] as Array<[number, string, string]>)('Unit prefixes: %d %s is shown as "%s"', (value, unit, text) =>
+] as Array<[number, string, string]>)('Unit prefixes: %d %s: shown as "%s"', (value, unit, text) =>
   expect(written(value, unit)).toBe(text),
 );
 
@@ -33,7 +33,7 @@ test.each([
   [12_000, '/', '12,000'],
   [12_000, 'min', '12,000 min'],
   [12_000, 'constructor', '12,000 constructor'],
-] as Array<[number, string, string]>)('Unit without prefixes: %d %s is shown as "%s"', (value, unit, text) =>
+] as Array<[number, string, string]>)('Unit without prefixes: %d %s: shown as "%s"', (value, unit, text) =>
   expect(written(value, unit)).toBe(text),
 );
 
@@ -51,7 +51,7 @@ test.each([
   [20, 'Cel', { pressure: 'bar' }, '20 °C'],
   [20, 'Cel', { temperature: 'furlong' }, '20 °C'],
 ] as Array<[number, string, UnitChoices, string]>)(
-  'Chosen units: %d %s with the choice %j is shown as %s',
+  'Chosen units: %d %s with the choice %j: shown as %s',
   (value, unit, choices, text) => expect(written(value, unit, choices)).toBe(text),
 );
 

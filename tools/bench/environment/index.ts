@@ -7,8 +7,8 @@ import { type Child, startChild } from '../process/child.ts';
 import { createRowTable } from '../variants/rows.ts';
 import { startBroker } from './broker.ts';
 import type { Database } from './database.ts';
-import { startFront, startIngest } from './ingest.ts';
-import { Line } from './line.ts';
+import { startHttpProcess, startIngest } from './ingest.ts';
+import { Pipeline } from './pipeline.ts';
 
 export interface Context {
   environment: Environment;
@@ -77,24 +77,24 @@ export class Environment {
 
   /**
    * Mosquitto and ingest.
-   * @param options `rows`: ingest stores one row per sample; `wired`: it reaches its broker through the publisher's wire, on which its
+   * @param options `rows`: ingest stores one row per sample; `observed`: it reaches its broker through the publisher's proxy, which its
    * acknowledgements are observed; `keyspace`: default is one of its own
    */
-  pipeline(name: string, { rows = false, wired = false, keyspace = name } = {}) {
+  pipeline(name: string, { rows = false, observed = false, keyspace = name } = {}) {
     return this.variant(name, async (dir) => {
       const broker = await startBroker(join(dir, 'broker'));
-      const reachedAt = wired ? await this.publisher.ask<string>('wire', broker.url) : broker.url;
+      const reachedAt = observed ? await this.publisher.call<string>('observe', broker.url) : broker.url;
       const settings = this.#settings(keyspace, reachedAt);
       const { cql } = await this.prepare(keyspace);
       const ingest = await startIngest({ name, dir, settings, rows });
-      const line = new Line({ name, broker, ingest, publisher: this.publisher });
-      const front = () => startFront({ name: `${name}-front`, dir, settings });
-      return Object.assign(line, { cql, front });
+      const pipeline = new Pipeline({ name, broker, ingest, publisher: this.publisher });
+      const startHttp = () => startHttpProcess({ name: `${name}-http`, dir, settings });
+      return Object.assign(pipeline, { cql, startHttp });
     });
   }
 
-  wired() {
-    return this.pipeline('wired', { wired: true });
+  observedPipeline() {
+    return this.pipeline('observed', { observed: true });
   }
 
   async close(name: string) {

@@ -30,7 +30,7 @@ export async function startIngest({ rows = false, ...options }: ProcessOptions &
 }
 
 /** Like `npm run start:http`, it receives nothing from the broker. */
-export async function startFront(options: ProcessOptions) {
+export async function startHttpProcess(options: ProcessOptions) {
   const { url, pid, stop } = await startApi(API, HTTP_NODE_FLAGS, options, {
     MQTT_CLIENT_ID: `bench-${options.name}`,
     ROLE: 'http',

@@ -5,7 +5,7 @@ import type { Shape } from './shapes.ts';
 /** The number is padded, so all names, and all packets of a load, have the same length. */
 export const NUMBER_DIGITS = 6;
 
-const MOST_DEVICES = 100_000;
+const MAX_DEVICES = 100_000;
 
 export const deviceName = (number: number): string => `bench-${String(number).padStart(NUMBER_DIGITS, '0')}`;
 
@@ -13,7 +13,7 @@ export const deviceName = (number: number): string => `bench-${String(number).pa
  * End of the time range of the last message of each device, in epoch ms. A process keeps one array for all of its loads. If a load began
  * with earlier times, ingest would write no values to the table `latest`, because that table keeps only the newest.
  */
-export const createClocks = () => new Float64Array(MOST_DEVICES);
+export const createClocks = () => new Float64Array(MAX_DEVICES);
 
 /**
  * A message begins now, or right after the last message of its device if that is later. So times are fresh, and no sample has the same time

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MillraceError } from '../../../common/errors.ts';
 import type { Context } from '../environment/index.ts';
-import type { Variant } from '../environment/line.ts';
+import type { Variant } from '../environment/pipeline.ts';
 import { type Shape, samplesOf } from '../load/shapes.ts';
 import { startObserving } from './machine.ts';
 import { median } from './rounds.ts';
 
-const LOOK_MS = 250;
+const POLL_MS = 250;
 
 /** If a variant commits nothing for so long while devices register, the measurement fails. */
 const STUCK_MS = 60_000;
@@ -67,7 +67,7 @@ async function untilRegistered(variant: Variant, wanted: number, stuckMs: number
     if (committed > moved.committed) moved = { at: now, committed };
     else if (now - moved.at > stuckMs)
       throw new MillraceError('failed', `${variant.name} committed nothing for ${stuckMs / 1000} s.`);
-    await sleep(LOOK_MS);
+    await sleep(POLL_MS);
   }
 }
 

@@ -1,8 +1,8 @@
 /** A round in which the host takes more of the CPU time is repeated. */
-export const MOST_STEAL = 0.05;
+export const MAX_STEAL = 0.05;
 
 /** After these repeats, the run with the least steal counts, and the table shows its steal. */
-const MOST_REPEATS = 2;
+const MAX_REPEATS = 2;
 
 /**
  * Every round measures each variant once, and every other round in the opposite order. So a slow change of the machine, or the effect of
@@ -34,7 +34,7 @@ export async function alternate<R extends { steal: number; others: number }, Nam
     const order = round % 2 === 0 ? names : [...names].reverse();
     const title = `round ${round + 1} of ${rounds}`;
     let best = await once(order, title);
-    for (let repeats = 1; repeats <= MOST_REPEATS && best.steal > MOST_STEAL; repeats++) {
+    for (let repeats = 1; repeats <= MAX_REPEATS && best.steal > MAX_STEAL; repeats++) {
       const again = await once(order, `${title}, again since the host took CPU away`);
       best = { ...(again.steal < best.steal ? again : best), repeats };
     }

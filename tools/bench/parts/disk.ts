@@ -8,7 +8,7 @@ import type { Part } from './index.ts';
 /** Stored days of one sensor at 1 Hz: as packed hours, as batches of a minute, and as rows. Rows take long to write. */
 const DAYS = { history: 30, batches: 10, rows: 2 };
 
-type Way = keyof typeof DAYS;
+type Layout = keyof typeof DAYS;
 
 const TABLES = {
   history: 'history',
@@ -17,12 +17,12 @@ const TABLES = {
   rows: 'measurement_row',
 };
 
-type Result = { signal: SignalKind; samples: Record<Way, number> } & Record<keyof typeof TABLES, number>;
+type Result = { signal: SignalKind; samples: Record<Layout, number> } & Record<keyof typeof TABLES, number>;
 
 const LABELS = { decimals: 'two decimals', full: 'full doubles' };
 
 /** `history / rows` at most. */
-const MOST = { decimals: 0.1, full: 0.5 };
+const MAX_RATIO = { decimals: 0.1, full: 0.5 };
 
 /**
  * Bytes after a flush and a compaction, as Cassandra itself counts them. The layouts are packed hours, batches as devices send them, and
@@ -37,7 +37,7 @@ export const createDiskPart = (daysOf: typeof DAYS): Part<Result[]> => ({
     for (const signal of SIGNALS) {
       const config = await environment.prepare(`disk-${signal}`);
       const samples = { history: 0, batches: 0, rows: 0 };
-      for (const [into, days] of Object.entries(daysOf) as Array<[Way, number]>) {
+      for (const [into, days] of Object.entries(daysOf) as Array<[Layout, number]>) {
         const to = bucketOf(Date.now()) - PACK_DELAY_MS;
         const loaded = await build({
           config,
@@ -50,14 +50,15 @@ export const createDiskPart = (daysOf: typeof DAYS): Part<Result[]> => ({
       }
       status(`${signal}: flushing and compacting`);
       const bytes = await tableBytes(environment, config.cql.keyspace, Object.values(TABLES));
-      const of = (name: keyof typeof TABLES, way: Way) => Number(bytes[TABLES[name]]) / samples[way];
+      const bytesPerSample = (name: keyof typeof TABLES, layout: Layout) =>
+        Number(bytes[TABLES[name]]) / samples[layout];
       results.push({
         signal,
         samples,
-        history: of('history', 'history'),
-        statistics: of('statistics', 'history'),
-        batches: of('batches', 'batches'),
-        rows: of('rows', 'rows'),
+        history: bytesPerSample('history', 'history'),
+        statistics: bytesPerSample('statistics', 'history'),
+        batches: bytesPerSample('batches', 'batches'),
+        rows: bytesPerSample('rows', 'rows'),
       });
     }
     return results;
@@ -79,7 +80,7 @@ export const createDiskPart = (daysOf: typeof DAYS): Part<Result[]> => ({
   targets: (results) =>
     results.map(({ signal, history, rows }) => ({
       figure: `bytes a sample in history, against one row per sample on disk, ${LABELS[signal]}`,
-      atMost: MOST[signal],
+      atMost: MAX_RATIO[signal],
       value: history / rows,
     })),
 });

@@ -12,7 +12,7 @@ const LOAD = '4x10';
 const SHARES = { '25 %': 0.25, '50 %': 0.5, '75 %': 0.75 };
 
 /** A run is longer than one of a comparison, because a p99.9 needs many messages. */
-const LONGER = 2;
+const RUN_FACTOR = 2;
 
 type Name = keyof typeof SHARES;
 
@@ -27,18 +27,18 @@ export const latency: Part<Result> = {
 
   async run({ environment, flags, status }) {
     const shape = loadOf(LOAD);
-    const wired = await environment.wired();
+    const pipeline = await environment.observedPipeline();
     status('the highest rate');
-    const peak = await measurePeak(wired, shape, { environment, flags });
-    const pids = { ...wired.pids, database: environment.database.pid };
+    const peak = await measurePeak(pipeline, shape, { environment, flags });
+    const pids = { ...pipeline.pids, database: environment.database.pid };
     const rounds = await alternate({
       names: NAMES,
       rounds: flags.rounds,
       onStatus: status,
       measure: (name) =>
         withShares(pids, async () => {
-          const pace = { rate: peak * SHARES[name], forMs: flags.runMs * LONGER };
-          return (await wired.pace(shape, pace)).latency;
+          const pace = { rate: peak * SHARES[name], forMs: flags.runMs * RUN_FACTOR };
+          return (await pipeline.pace(shape, pace)).latency;
         }),
     });
     return { peak, rounds };

@@ -18,7 +18,7 @@ const SHARE = 0.25;
 const DEVICES = 25_000;
 
 /** A run is longer than one of a comparison, because loading the dashboard takes seconds. */
-const LONGER = 2;
+const RUN_FACTOR = 2;
 
 const LABELS = { alone: 'no dashboard', opened: 'a dashboard opens' };
 
@@ -39,22 +39,22 @@ export const createOpeningPart = (devices: number): Part<Result> => ({
 
   async run({ environment, flags, status }) {
     const shape = loadOf(LOAD, devices);
-    const wired = await environment.wired();
+    const pipeline = await environment.observedPipeline();
     const database = environment.database.pid;
     status(`registering ${devices * 4} sensors`);
-    await measureRate(wired, shape, { database, warmMs: flags.warmMs, forMs: 100 });
+    await measureRate(pipeline, shape, { database, warmMs: flags.warmMs, forMs: 100 });
     status('the highest rate');
-    const peak = await measurePeak(wired, shape, { environment, flags });
+    const peak = await measurePeak(pipeline, shape, { environment, flags });
     const { chromium: program } = await findTools(['chromium']);
     const browser = await chromium.launch({
       executablePath: program?.path,
       args: ['--no-sandbox', '--disable-gpu'],
     });
     const measure = (name: Name) =>
-      withShares({ ...wired.pids, database }, async () => {
+      withShares({ ...pipeline.pids, database }, async () => {
         const [{ latency }, shownMs] = await Promise.all([
-          wired.pace(shape, { rate: peak * SHARE, forMs: flags.runMs * LONGER }),
-          name === 'opened' ? openDashboard(browser, String(wired.api)) : undefined,
+          pipeline.pace(shape, { rate: peak * SHARE, forMs: flags.runMs * RUN_FACTOR }),
+          name === 'opened' ? openDashboard(browser, String(pipeline.api)) : undefined,
         ]);
         return { ...latency, shownMs };
       });
@@ -99,7 +99,7 @@ export const opening = createOpeningPart(DEVICES);
 const SHOWN = "document.querySelector('.wall-site, .group-wall > li') !== null";
 
 const SHOWN_MS = 120_000;
-const LOOK_MS = 50;
+const POLL_MS = 50;
 
 /**
  * With a new profile, so that no earlier page has filled its cache. Playwright's own wait runs inside the page, and the security policy of
@@ -113,7 +113,7 @@ async function openDashboard(browser: Browser, url: string): Promise<number> {
     const page = await context.newPage();
     const began = performance.now();
     await page.goto(url);
-    for (; performance.now() < began + SHOWN_MS; await sleep(LOOK_MS))
+    for (; performance.now() < began + SHOWN_MS; await sleep(POLL_MS))
       if (await page.evaluate<boolean>(SHOWN)) return performance.now() - began;
     throw new MillraceError('failed', `${url} showed nothing within ${SHOWN_MS / 1000} s.`);
   } finally {

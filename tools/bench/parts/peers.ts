@@ -5,7 +5,7 @@ import { type Context, openEnvironment } from '../environment/index.ts';
 import { medianOf } from '../measure/rounds.ts';
 import { openQuestDb, type PeerDatabase } from '../peers/databases.ts';
 import { measureMonth } from '../peers/month.ts';
-import { behindTelegraf, ourselves } from '../peers/pipelines.ts';
+import { millraceSystem, telegrafSystem } from '../peers/pipelines.ts';
 import { measureLatencies, measureRates, STEADY_LOAD, warmUp } from '../peers/rates.ts';
 import { type ClassResult, peerTables } from '../peers/report.ts';
 import type { Class } from '../peers/settings.ts';
@@ -27,7 +27,8 @@ export const peers: Part<ClassResult[]> = {
     const programs = await ensurePrograms(join(dataDir, 'tools'), status);
     const killSafe = await openQuestDb(join(environment.dir, 'questdb-k'), programs, 'K');
     const classes = [await closing(killSafe, () => measureClass(context, 'K', killSafe, programs))];
-    for (const name of ['ours', 'ours-wired', 'questdb', 'questdb-wired']) await environment.close(name);
+    for (const name of ['millrace', 'millrace-observed', 'questdb', 'questdb-observed'])
+      await environment.close(name);
 
     const dir = join(environment.dir, 'durable');
     const engineDir = join(dataDir, 'engine');
@@ -55,14 +56,18 @@ async function measureClass(
   const { environment } = context;
   const status = (text: string) => context.status(`class ${durability}, ${text}`);
   const classContext = { ...context, status };
-  const rivals = [ourselves(environment), behindTelegraf(environment, { database, telegraf, durability })];
-  await warmUp(classContext, rivals);
-  const rates = await measureRates(classContext, rivals);
+  const systems = [
+    millraceSystem(environment),
+    telegrafSystem(environment, { database, telegraf, durability }),
+  ];
+  await warmUp(classContext, systems);
+  const rates = await measureRates(classContext, systems);
   const { rounds = [] } = rates.find(({ shape }) => shape === STEADY_LOAD) ?? rates[0] ?? {};
-  const slowest = Math.min(...rivals.map(({ name }) => medianOf(rounds, (results) => results[name].rate)));
+  const slowest = Math.min(...systems.map(({ name }) => medianOf(rounds, (results) => results[name].rate)));
   const rate = SHARE * slowest;
-  const latency = { rate, rounds: await measureLatencies(classContext, rivals, rate) };
-  const month = durability === 'P' ? await measureMonth(classContext, { rivals, database, rate }) : undefined;
+  const latency = { rate, rounds: await measureLatencies(classContext, systems, rate) };
+  const month =
+    durability === 'P' ? await measureMonth(classContext, { systems, database, rate }) : undefined;
   return { durability, rates, latency, month };
 }
 

@@ -77,12 +77,12 @@ export const createReadingPart = (sizes: Sizes): Part<Result> => ({
       });
       loaded += samples;
     }
-    const line = await environment.pipeline('reading');
-    const front = await line.front();
-    const http = createHttpReader(front.url);
+    const pipeline = await environment.pipeline('reading');
+    const httpProcess = await pipeline.startHttp();
+    const http = createHttpReader(httpProcess.url);
     const shape = loadOf(LOAD, sizes.devices);
     status('the highest rate');
-    const peak = await measurePeak(line, shape, { environment, flags });
+    const peak = await measurePeak(pipeline, shape, { environment, flags });
 
     const pathOf = ({ seed }: { seed: number }) => `/api/v1/devices/load-${seed}-000000/sensors/sensor-000`;
     const rangeOf = (range: { from: number; to: number }) => `from=${range.from}&to=${range.to}`;
@@ -98,10 +98,15 @@ export const createReadingPart = (sizes: Sizes): Part<Result> => ({
       year: () => points(year),
     };
 
-    const pids = { ...line.pids, http: front.pid, bench: process.pid, database: environment.database.pid };
+    const pids = {
+      ...pipeline.pids,
+      http: httpProcess.pid,
+      bench: process.pid,
+      database: environment.database.pid,
+    };
     const read = (name: Name, forMs: number): Promise<Measured> =>
       withShares(pids, async () => {
-        const { value, mb } = await withPeakMemory(front.pid, readRepeatedly(reads[name], forMs));
+        const { value, mb } = await withPeakMemory(httpProcess.pid, readRepeatedly(reads[name], forMs));
         return { ...value, mb };
       });
 
@@ -115,13 +120,13 @@ export const createReadingPart = (sizes: Sizes): Part<Result> => ({
     }
 
     try {
-      const end = await line.hold(shape, peak * SHARE);
+      const end = await pipeline.hold(shape, peak * SHARE);
       await sleep(flags.warmMs);
       const rounds = await readAll().finally(end);
       return { peak, loaded, rounds };
     } finally {
       http.close();
-      await front.close();
+      await httpProcess.close();
       await environment.close('reading');
     }
   },
@@ -133,15 +138,15 @@ export const createReadingPart = (sizes: Sizes): Part<Result> => ({
         ...['items', 'p50 ms', 'p99 ms', 'thousand items/s', 'HTTP process, MB', 'steal'],
       ],
       rows: NAMES.map((name) => {
-        const of = (read: (measured: Measured) => number) =>
+        const cell = (read: (measured: Measured) => number) =>
           figure(medianOf(result.rounds, (results) => read(results[name])));
         return [
           LABELS[name],
-          of(({ items }) => items),
-          of(({ p50 }) => p50),
-          of(({ p99 }) => p99),
-          of(({ items, p50 }) => items / p50),
-          of(({ mb }) => mb),
+          cell(({ items }) => items),
+          cell(({ p50 }) => p50),
+          cell(({ p99 }) => p99),
+          cell(({ items, p50 }) => items / p50),
+          cell(({ mb }) => mb),
           stealOf(result.rounds),
         ];
       }),

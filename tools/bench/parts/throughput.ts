@@ -9,7 +9,7 @@ type Name = 'packed' | 'rows';
 const NAMES = ['packed', 'rows'] as Name[];
 
 /** Packed samples/s against one row per sample. */
-const LEAST: Record<string, number> = { '1x60': 3.5, '1x10': 1.8, '4x10': 2.2, '50x1': 1.6, '1x1': 1 };
+const MIN_RATIO: Record<string, number> = { '1x60': 3.5, '1x10': 1.8, '4x10': 2.2, '50x1': 1.6, '1x1': 1 };
 
 interface Result {
   shape: string;
@@ -66,7 +66,7 @@ export const throughput: Part<Result[]> = {
 
   targets: (results) =>
     results.flatMap(({ shape, rounds }) => {
-      const atLeast = LEAST[shape];
+      const atLeast = MIN_RATIO[shape];
       if (atLeast === undefined) return [];
       const value = medianOf(rounds, ({ packed, rows }) => packed.rate / rows.rate);
       return [{ figure: `acknowledged samples/s against one row per sample, ${shape}`, atLeast, value }];

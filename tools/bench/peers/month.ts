@@ -10,7 +10,7 @@ import { createHttpReader, readRepeatedly } from '../measure/reads.ts';
 import { alternate } from '../measure/rounds.ts';
 import { tableBytes } from '../measure/stored.ts';
 import type { PeerDatabase } from './databases.ts';
-import { type Name, OURS, openOurs, type Rival } from './pipelines.ts';
+import { type ComparedSystem, KEYSPACE, type Name, openMillrace } from './pipelines.ts';
 import { byName, STEADY_LOAD } from './rates.ts';
 
 /** Time between two samples of a sensor. */
@@ -55,7 +55,7 @@ async function loadPeer(
 /** The same month in both databases: bytes per sample on disk, and reads while devices publish at `rate` samples/s. */
 export async function measureMonth(
   context: Context,
-  { rivals, database, rate }: { rivals: Rival[]; database: PeerDatabase; rate: number },
+  { systems, database, rate }: { systems: ComparedSystem[]; database: PeerDatabase; rate: number },
 ) {
   const { environment, status } = context;
   const month = monthOf(INTERVAL_MS, Date.now());
@@ -65,18 +65,18 @@ export async function measureMonth(
   const theirs = await loadPeer(database, month, (done) => status(`a month into QuestDB: ${done}`));
   status('a month into QuestDB: merging');
   const questdb = ((await database.bytes(theirs)) - empty) / theirs;
-  const config = await environment.prepare(OURS);
+  const config = await environment.prepare(KEYSPACE);
   const { samples } = await build({
     config,
     fleet: { seed: RECIPE.seed, devices: 1, sensors: SENSORS },
     set: month.set,
     into: 'history',
-    onProgress: (done) => status(`a month into ours: ${done}`),
+    onProgress: (done) => status(`a month into Millrace: ${done}`),
   });
-  status('a month into ours: compacting');
+  status('a month into Millrace: compacting');
   const sizes = Object.values(await tableBytes(environment, config.cql.keyspace, HISTORY));
   const bytes = { millrace: sizes.reduce((sum, size) => sum + size, 0) / samples, questdb };
-  return { samples, bytes, rate, rounds: await readMonth(context, { rivals, database, rate, month }) };
+  return { samples, bytes, rate, rounds: await readMonth(context, { systems, database, rate, month }) };
 }
 
 /** The messages that devices send during the reads are in other tables. */
@@ -84,10 +84,10 @@ const HISTORY = ['history', 'history_stat'];
 
 async function readMonth(
   { environment, flags, status }: Context,
-  { rivals, database, rate, month }: Parameters<typeof measureMonth>[1] & { month: MonthSet },
+  { systems, database, rate, month }: Parameters<typeof measureMonth>[1] & { month: MonthSet },
 ) {
-  const front = await (await openOurs(environment, false)).front();
-  const http = createHttpReader(front.url);
+  const httpProcess = await (await openMillrace(environment, false)).startHttp();
+  const http = createHttpReader(httpProcess.url);
   const shape = loadOf(STEADY_LOAD);
   const { from, to } = month.set;
   const [sensor = ''] = month.sensors;
@@ -109,13 +109,13 @@ async function readMonth(
   };
 
   async function measure(name: Name) {
-    const rival = byName(rivals, name);
-    const line = await rival.line(STEADY_LOAD);
-    const end = await line.hold({ ...shape, format: rival.format }, rate);
+    const system = byName(systems, name);
+    const pipeline = await system.pipeline(STEADY_LOAD);
+    const end = await pipeline.hold({ ...shape, format: system.format }, rate);
     try {
       await sleep(flags.warmMs + REGISTER_MS);
       const { latest, series } = { millrace, questdb }[name];
-      return await withShares({ ...line.pids, database: rival.databasePid() }, async () => ({
+      return await withShares({ ...pipeline.pids, database: system.databasePid() }, async () => ({
         latest: await readRepeatedly(latest, flags.runMs),
         series: await readRepeatedly(series, flags.runMs),
       }));
@@ -126,14 +126,14 @@ async function readMonth(
 
   try {
     return await alternate({
-      names: rivals.map(({ name }) => name),
+      names: systems.map(({ name }) => name),
       rounds: flags.rounds,
       measure,
       onStatus: (text) => status(`reading, ${text}`),
     });
   } finally {
     http.close();
-    await front.close();
+    await httpProcess.close();
   }
 }
 

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startBroker } from '../environment/broker.ts';
 import type { Environment } from '../environment/index.ts';
-import { Line } from '../environment/line.ts';
+import { Pipeline } from '../environment/pipeline.ts';
 import { loadOf, samplesOf } from '../load/shapes.ts';
 import { type Program, startProgram } from '../process/program.ts';
 import type { PeerDatabase } from './databases.ts';
@@ -10,43 +10,43 @@ import { type Class, DEFAULT_TUNING, type Tuning, telegrafToml, tuningOf } from 
 
 export type Name = 'millrace' | 'questdb';
 
-export interface Rival {
+export interface ComparedSystem {
   name: Name;
   format: 'senml' | 'lines';
   databasePid: () => number;
-  /** @param load such as `4x10` @param wired the publisher's wire observes the acknowledgements, so that latencies are known */
-  line: (load: string, wired?: boolean) => Promise<Line>;
+  /** @param load such as `4x10` @param observed a proxy observes the acknowledgements, so that latencies are known */
+  pipeline: (load: string, observed?: boolean) => Promise<Pipeline>;
 }
 
-export const ourselves = (environment: Environment): Rival => ({
+export const millraceSystem = (environment: Environment): ComparedSystem => ({
   name: 'millrace',
   format: 'senml',
   databasePid: () => environment.database.pid,
-  line: (_load, wired = false) => openOurs(environment, wired),
+  pipeline: (_load, observed = false) => openMillrace(environment, observed),
 });
 
 /** One keyspace is used for all measurements, because its migration takes up to a minute. */
-export const OURS = 'peers';
+export const KEYSPACE = 'peers';
 
 /** Only one of both processes runs at a time, since they share the keyspace. */
-export async function openOurs(environment: Environment, wired: boolean) {
-  const [name, other] = wired ? ['ours-wired', 'ours'] : ['ours', 'ours-wired'];
+export async function openMillrace(environment: Environment, observed: boolean) {
+  const [name, other] = observed ? ['millrace-observed', 'millrace'] : ['millrace', 'millrace-observed'];
   await environment.close(String(other));
-  return environment.pipeline(String(name), { wired, keyspace: OURS });
+  return environment.pipeline(String(name), { observed, keyspace: KEYSPACE });
 }
 
-export const behindTelegraf = (
+export const telegrafSystem = (
   environment: Environment,
   { database, telegraf, durability }: { database: PeerDatabase; telegraf: string; durability: Class },
-): Rival => ({
+): ComparedSystem => ({
   name: 'questdb',
   format: 'lines',
   databasePid: () => database.pid,
-  line: async (load, wired = false) => {
-    const name = wired ? 'questdb-wired' : 'questdb';
-    const open = (dir: string) => openPeer(environment, { name, dir, database, telegraf, wired });
-    const tuning = wired ? DEFAULT_TUNING : tuningOf(durability, load);
-    return (await environment.variant(name, open)).line(tuning, samplesOf(loadOf(load)));
+  pipeline: async (load, observed = false) => {
+    const name = observed ? 'questdb-observed' : 'questdb';
+    const open = (dir: string) => openPeer(environment, { name, dir, database, telegraf, observed });
+    const tuning = observed ? DEFAULT_TUNING : tuningOf(durability, load);
+    return (await environment.variant(name, open)).start(tuning, samplesOf(loadOf(load)));
   },
 });
 
@@ -57,16 +57,16 @@ async function openPeer(
     dir,
     database,
     telegraf: command,
-    wired,
-  }: { name: string; dir: string; database: PeerDatabase; telegraf: string; wired: boolean },
+    observed,
+  }: { name: string; dir: string; database: PeerDatabase; telegraf: string; observed: boolean },
 ) {
   const broker = await startBroker(join(dir, 'broker'));
-  const reachedAt = wired ? await publisher.ask<string>('wire', broker.url) : broker.url;
+  const reachedAt = observed ? await publisher.call<string>('observe', broker.url) : broker.url;
   let telegraf: Program | null = null;
   let settings = '';
   return {
     /** Restarts Telegraf, unless it already runs with these settings. @param samples in a message */
-    async line(tuning: Tuning, samples: number): Promise<Line> {
+    async start(tuning: Tuning, samples: number): Promise<Pipeline> {
       const wanted = telegrafToml({ broker: reachedAt, database: database.url, tuning, samples });
       if (wanted !== settings) {
         await telegraf?.stop();
@@ -81,7 +81,7 @@ async function openPeer(
         },
         stop: async () => telegraf?.stop(),
       };
-      return new Line({ name, broker, ingest, publisher });
+      return new Pipeline({ name, broker, ingest, publisher });
     },
 
     async close() {

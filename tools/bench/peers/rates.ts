@@ -3,7 +3,7 @@ import { loadOf } from '../load/shapes.ts';
 import { withShares } from '../measure/machine.ts';
 import { measureRate, type Rate } from '../measure/rate.ts';
 import { alternate, type Round } from '../measure/rounds.ts';
-import type { Name, Rival } from './pipelines.ts';
+import type { ComparedSystem, Name } from './pipelines.ts';
 
 export interface ShapeRates {
   shape: string;
@@ -11,14 +11,17 @@ export interface ShapeRates {
 }
 
 /** The pipelines run in turns, Telegraf at its best tuning. */
-export async function measureRates({ flags, status }: Context, rivals: Rival[]): Promise<ShapeRates[]> {
+export async function measureRates(
+  { flags, status }: Context,
+  systems: ComparedSystem[],
+): Promise<ShapeRates[]> {
   const timing = { warmMs: flags.warmMs, forMs: flags.runMs };
   const done: ShapeRates[] = [];
   for (const shape of flags.shapes) {
     const rounds = await alternate({
-      names: rivals.map(({ name }) => name),
+      names: systems.map(({ name }) => name),
       rounds: flags.rounds,
-      measure: (name) => measureOne(byName(rivals, name), shape, timing),
+      measure: (name) => measureOne(byName(systems, name), shape, timing),
       onStatus: (text) => status(`${shape}, ${text}`),
     });
     done.push({ shape, rounds });
@@ -27,11 +30,11 @@ export async function measureRates({ flags, status }: Context, rivals: Rival[]):
 }
 
 /** A fresh JVM is several times slower than a warm JVM. */
-export async function warmUp({ flags, status }: Context, rivals: Rival[]) {
-  for (const rival of rivals) {
+export async function warmUp({ flags, status }: Context, systems: ComparedSystem[]) {
+  for (const system of systems) {
     for (const load of ['1x60', '1x1']) {
-      status(`warming up: ${rival.name}, ${load}`);
-      await measureOne(rival, load, { warmMs: flags.bootMs / 4, forMs: 100 });
+      status(`warming up: ${system.name}, ${load}`);
+      await measureOne(system, load, { warmMs: flags.bootMs / 4, forMs: 100 });
     }
   }
 }
@@ -40,31 +43,32 @@ export async function warmUp({ flags, status }: Context, rivals: Rival[]) {
 export const STEADY_LOAD = '4x10';
 
 /** From the intended publish to the acknowledgement of the subscriber. All pipelines run at the same rate. @param rate samples/s */
-export async function measureLatencies({ flags, status }: Context, rivals: Rival[], rate: number) {
-  async function paceOne({ format, line }: Rival, forMs: number) {
+export async function measureLatencies({ flags, status }: Context, systems: ComparedSystem[], rate: number) {
+  async function paceOne({ format, pipeline: open }: ComparedSystem, forMs: number) {
     const shape = { ...loadOf(STEADY_LOAD), format };
-    const wired = await line(shape.name, true);
-    return withShares({}, async () => (await wired.pace(shape, { rate, forMs })).latency);
+    const pipeline = await open(shape.name, true);
+    return withShares({}, async () => (await pipeline.pace(shape, { rate, forMs })).latency);
   }
-  for (const rival of rivals) {
-    status(`latency: warming up ${rival.name}`);
-    await paceOne(rival, flags.warmMs);
+  for (const system of systems) {
+    status(`latency: warming up ${system.name}`);
+    await paceOne(system, flags.warmMs);
   }
   return alternate({
-    names: rivals.map(({ name }) => name),
+    names: systems.map(({ name }) => name),
     rounds: flags.rounds,
-    measure: (name) => paceOne(byName(rivals, name), flags.runMs),
+    measure: (name) => paceOne(byName(systems, name), flags.runMs),
     onStatus: (text) => status(`latency, ${text}`),
   });
 }
 
-async function measureOne(rival: Rival, load: string, timing: { warmMs: number; forMs: number }) {
-  const line = await rival.line(load);
+async function measureOne(system: ComparedSystem, load: string, timing: { warmMs: number; forMs: number }) {
+  const pipeline = await system.pipeline(load);
   return measureRate(
-    line,
-    { ...loadOf(load), format: rival.format },
-    { database: rival.databasePid(), ...timing },
+    pipeline,
+    { ...loadOf(load), format: system.format },
+    { database: system.databasePid(), ...timing },
   );
 }
 
-export const byName = (rivals: Rival[], name: Name) => rivals.find((rival) => rival.name === name) as Rival;
+export const byName = (systems: ComparedSystem[], name: Name) =>
+  systems.find((system) => system.name === name) as ComparedSystem;

@@ -33,21 +33,22 @@ export async function startChild(
     silent: true,
   });
   const file = createWriteStream(log);
-  const asked: Map<number, { resolve: (result: never) => void; reject: (error: Error) => void }> = new Map();
-  let questions = 0;
+  const pending: Map<number, { resolve: (result: never) => void; reject: (error: Error) => void }> =
+    new Map();
+  let lastId = 0;
   let stopping = false;
 
   const dead = once(child, 'exit').then(([code, signal]) => {
     const error = new MillraceError('failed', `The ${title} ended (${signal ?? code}). Its log: ${log}`);
-    for (const { reject } of asked.values()) reject(error);
+    for (const { reject } of pending.values()) reject(error);
     if (!stopping) throw error;
   });
   dead.catch(() => {}); // Each caller that awaits it gets the error.
   child.on('message', ({ id, result, error }: { id: number; result: unknown; error?: string }) => {
-    const question = asked.get(id);
-    asked.delete(id);
-    if (error) question?.reject(new Error(`${title}: ${error}`));
-    else question?.resolve(result as never);
+    const request = pending.get(id);
+    pending.delete(id);
+    if (error) request?.reject(new Error(`${title}: ${error}`));
+    else request?.resolve(result as never);
   });
 
   const started = new Promise((resolve) => {
@@ -68,12 +69,12 @@ export async function startChild(
     pid: Number(child.pid),
 
     /** @template T what the function `call` of the process returns @returns answer of the process */
-    ask: <T>(call: string, argument?: unknown): Promise<T> =>
+    call: <T>(call: string, argument?: unknown): Promise<T> =>
       new Promise((resolve, reject) => {
         if (!child.connected)
           return reject(new MillraceError('failed', `The ${title} has ended. Its log: ${log}`));
-        const id = ++questions;
-        asked.set(id, { resolve, reject });
+        const id = ++lastId;
+        pending.set(id, { resolve, reject });
         child.send({ id, call, argument });
       }),
 
@@ -91,17 +92,17 @@ export async function startChild(
 export type Child = Awaited<ReturnType<typeof startChild>>;
 
 /**
- * Answers requests of the parent process over IPC, each with the function of that name in `answers`. The process ends with its parent.
+ * Answers requests of the parent process over IPC, each with the function of that name in `handlers`. The process ends with its parent.
  * @param onEnd closes open resources; the process waits for it
  */
 export function serve(
-  answers: Record<string, (argument: never) => unknown>,
+  handlers: Record<string, (argument: never) => unknown>,
   onEnd: () => unknown = () => {},
 ) {
-  process.on('message', async (question: { id: number; call: string; argument: unknown }) => {
-    const { id, call, argument } = question;
+  process.on('message', async (request: { id: number; call: string; argument: unknown }) => {
+    const { id, call, argument } = request;
     try {
-      reply({ id, result: await answers[call]?.(argument as never) });
+      reply({ id, result: await handlers[call]?.(argument as never) });
     } catch (error) {
       reply({ id, error: (error as Error).stack });
     }

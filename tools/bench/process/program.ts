@@ -11,7 +11,7 @@ export const answers = (url: string): Promise<boolean> =>
     () => false,
   );
 
-const LOOK_MS = 100;
+const POLL_MS = 100;
 const READY_MS = 60_000;
 const STOP_MS = 20_000;
 
@@ -55,7 +55,7 @@ export async function startProgram({
 
   const deadline = Date.now() + READY_MS;
   for (;;) {
-    await sleep(LOOK_MS);
+    await sleep(POLL_MS);
     if (isOver()) throw new MillraceError('failed', `${title} ended at its start. Its log: ${log}`);
     if (await isReady(readFileSync(log, 'utf8'))) break;
     if (Date.now() < deadline) continue;

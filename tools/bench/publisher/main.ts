@@ -3,14 +3,14 @@ import { pace } from '../load/open-loop.ts';
 import { createClocks } from '../load/payloads.ts';
 import { type Shape, samplesOf } from '../load/shapes.ts';
 import { serve } from '../process/child.ts';
+import { type AckProxy, openAckProxy } from './ack-proxy.ts';
 import { Publisher } from './publisher.ts';
-import { openWire, type Wire } from './wire.ts';
 
 type Load = { url: string; shape: Shape };
 
 // A process that publishes one load at a time, at the request of its parent.
 let publisher: Publisher | null = null;
-const wires: Map<string, Wire> = new Map();
+const proxies: Map<string, AckProxy> = new Map();
 const clocks = createClocks();
 let committed = 0;
 let pacing = Promise.resolve(0);
@@ -21,12 +21,12 @@ const latencies = new Histogram();
 
 async function open({ url, shape }: Load) {
   publisher?.close();
-  const wire = wires.get(url);
+  const proxy = proxies.get(url);
   publisher = await Publisher.open({
     url,
     shape,
     clocks,
-    onPaced: (device, intended) => wire?.expect(device, intended),
+    onPaced: (device, intended) => proxy?.expect(device, intended),
     onBroken(error) {
       console.error(error);
       process.exit(1);
@@ -56,14 +56,14 @@ serve({
   },
 
   /** A subscriber connects to this URL instead, so that its acknowledgements are observed. */
-  async wire(brokerUrl: string): Promise<string> {
-    wires.get(brokerUrl)?.close();
-    const wire = await openWire(brokerUrl, (intended) => {
+  async observe(brokerUrl: string): Promise<string> {
+    proxies.get(brokerUrl)?.close();
+    const proxy = await openAckProxy(brokerUrl, (intended) => {
       committed++;
       latencies.record(performance.now() - intended);
     });
-    wires.set(brokerUrl, wire);
-    return wire.url;
+    proxies.set(brokerUrl, proxy);
+    return proxy.url;
   },
 
   async pace({ rate, forMs, ...load }: Load & { rate: number; forMs: number }) {

@@ -42,7 +42,7 @@ export function createPackets(shape: Shape) {
   let next = 0;
 
   return {
-    most: Math.max(...templates.map(({ packet }) => packet.length)),
+    maxBytes: Math.max(...templates.map(({ packet }) => packet.length)),
 
     /** @param device number, and epoch ms of its first sample @param id packet id, 1 to 65,535 @returns position for the next packet */
     write(

@@ -166,9 +166,9 @@ class Sender {
   /** @returns number of written messages, limited by the size of a chunk */
   #write(most: number, onEach?: (device: number, index: number) => void): number {
     const { packets } = this.#load;
-    const room = Math.max(1, Math.floor(CHUNK_BYTES / packets.most));
+    const room = Math.max(1, Math.floor(CHUNK_BYTES / packets.maxBytes));
     const count = Math.min(most, room);
-    const chunk = Buffer.allocUnsafe(count * packets.most);
+    const chunk = Buffer.allocUnsafe(count * packets.maxBytes);
     const now = Date.now();
     let at = 0;
     for (let message = 0; message < count; message++) {

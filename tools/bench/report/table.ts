@@ -1,4 +1,4 @@
-import { MOST_STEAL } from '../measure/rounds.ts';
+import { MAX_STEAL } from '../measure/rounds.ts';
 
 export type Table = { head: string[]; rows: string[][] };
 
@@ -31,7 +31,7 @@ export function stealOf(rounds: Array<{ steal: number; repeats: number }>): stri
   return [
     percent(most),
     ...(repeats > 0 ? [`${repeats} repeated`] : []),
-    ...(most > MOST_STEAL ? ['not quieter'] : []),
+    ...(most > MAX_STEAL ? ['not quieter'] : []),
   ].join(', ');
 }
 

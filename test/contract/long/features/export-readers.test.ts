@@ -103,7 +103,7 @@ test.each([
   ['parquet', 'parquet', 'string'],
   ['arrow', 'arrows', 'dictionary<values=string, indices=int32, ordered=0>'],
 ])(
-  'Export in format %s: pyarrow, pandas, polars and duckdb read every stored value exactly',
+  'Export in format %s: read by pyarrow, pandas, polars and duckdb: every value is exact',
   async (format, extension, label) => {
     const found = await read(await download(`/export?format=${format}`, extension));
     for (const reader of READERS)
@@ -122,16 +122,19 @@ test.each([
 test.each([
   ['parquet', 'parquet'],
   ['arrow', 'arrows'],
-])('GET /query as %s: pyarrow, pandas, polars, duckdb read the same rows as JSON', async (format, ending) => {
-  const [from, to] = [BEGIN + 22 * HOUR_MS, BEGIN + 27 * HOUR_MS];
-  // Bins of a minute are read from samples, so the hard values are in them. The sensor № 7 has no unit.
-  const query = `/query?device=meter&from=${from}&to=${to}&step=1m&aggregate=min,max,last,count&fill=null`;
-  const { items } = await world.system.get(`${query}&format=rows`);
-  const wanted = items.map((item: { ts: string }) => Object.values({ ...item, ts: Date.parse(item.ts) }));
-  expect(wanted).toHaveLength(2 * 5 * 60);
-  const found = await read(await download(`${query}&format=${format}`, ending), QUERY_READER);
-  for (const reader of READERS) expect({ reader, rows: found[reader] }).toEqual({ reader, rows: wanted });
-});
+])(
+  'GET /query as %s: read by pyarrow, pandas, polars and duckdb: the same rows as JSON',
+  async (format, ending) => {
+    const [from, to] = [BEGIN + 22 * HOUR_MS, BEGIN + 27 * HOUR_MS];
+    // Bins of a minute are read from samples, so the hard values are in them. The sensor № 7 has no unit.
+    const query = `/query?device=meter&from=${from}&to=${to}&step=1m&aggregate=min,max,last,count&fill=null`;
+    const { items } = await world.system.get(`${query}&format=rows`);
+    const wanted = items.map((item: { ts: string }) => Object.values({ ...item, ts: Date.parse(item.ts) }));
+    expect(wanted).toHaveLength(2 * 5 * 60);
+    const found = await read(await download(`${query}&format=${format}`, ending), QUERY_READER);
+    for (const reader of READERS) expect({ reader, rows: found[reader] }).toEqual({ reader, rows: wanted });
+  },
+);
 
 test('npm run export: Parquet files by site and day are written twice: Parquet readers find every stored row once', async () => {
   const settings = world.system.databaseSettings;

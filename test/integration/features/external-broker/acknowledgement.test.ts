@@ -5,7 +5,7 @@ import { connectStore } from '../../../../api/store/index.ts';
 import { HeldWrites } from '../../../support/database/held-writes.ts';
 import { GROUPS, type Transport, testAcknowledgements } from '../../../support/mqtt/acknowledgement-order.ts';
 import { startMosquitto } from '../../../support/mqtt/mosquitto.ts';
-import { type MqttWire, startMqttWire } from '../../../support/mqtt/wire.ts';
+import { type MqttProxy, startMqttProxy } from '../../../support/mqtt/mqtt-proxy.ts';
 import { startTestSystem, type TestSystem } from '../../../support/system/index.ts';
 import { until } from '../../../support/until.ts';
 
@@ -14,7 +14,7 @@ const MARK = 'test/mark';
 const writes = new HeldWrites();
 const cleanUps: Array<() => Promise<unknown>> = [];
 /** between the subscriber of ingest and the broker */
-let wire: MqttWire;
+let proxy: MqttProxy;
 let system: TestSystem;
 let source: ReturnType<typeof createMessageSource>;
 let client: mqtt.MqttClient;
@@ -23,10 +23,10 @@ let marks = 0;
 beforeAll(async () => {
   const broker = await startMosquitto();
   cleanUps.push(() => broker.remove());
-  wire = await startMqttWire(broker.url);
-  cleanUps.push(() => wire.stop());
+  proxy = await startMqttProxy(broker.url);
+  cleanUps.push(() => proxy.stop());
   system = await startTestSystem({
-    settings: { LATEST_GROUPS: String(GROUPS), MQTT_URL: wire.url },
+    settings: { LATEST_GROUPS: String(GROUPS), MQTT_URL: proxy.url },
     openStore: writes.opens(connectStore),
     openSource: (context, deps) => {
       source = createMessageSource(context, deps);
@@ -50,8 +50,8 @@ const publish = (device: string, elements: object[]): Promise<unknown> =>
 const subscriber: Transport = {
   send(device, elements) {
     // Nothing else is published in the meantime, and acknowledgements leave in order of arrival.
-    const index = wire.last().delivered.length;
-    const isAcknowledged = () => wire.last().acknowledged.length > index;
+    const index = proxy.last().delivered.length;
+    const isAcknowledged = () => proxy.last().acknowledged.length > index;
     const published = publish(device, elements);
     const acknowledged = async () => {
       await published;

@@ -18,7 +18,7 @@ writeFileSync(
 `,
 );
 
-test('Mapped topics of an external broker: values and a retained description are stored; other topics are not subscribed', async () => {
+test('Mapped topics: external broker: values and a retained description are stored; other topics are not subscribed', async () => {
   const client = await connectDevice();
   const config = {
     state_topic: 'homeassistant/sensor/bedroom/state',

@@ -148,7 +148,7 @@ test('Prometheus query: 1+1, the connection test of Grafana: the scalar 2', asyn
   expect(await ask('query', { query: '1+1', time: 7 })).toEqual({ resultType: 'scalar', result: [7, '2'] });
 });
 
-test('Prometheus series: the labels of the selected sensors', async () => {
+test('Prometheus series: one selector: the labels of the selected sensors', async () => {
   const devices = async (match: string) =>
     (await ask('series', { 'match[]': match })).map(({ device }: { device: string }) => device).sort();
   expect(await devices('millrace_value')).toEqual([...NAMES].sort());
@@ -162,7 +162,7 @@ test('Prometheus series: the labels of the selected sensors', async () => {
   expect(await devices('{constructor!=""}')).toEqual([]);
 });
 
-test('Prometheus labels and label values: each one once, in order', async () => {
+test('Prometheus labels and label values: one selector or none: each is listed once, in order', async () => {
   expect(await ask('labels')).toEqual(['__name__', 'device', 'sensor', 'site', 'type', 'unit']);
   expect(await ask('label/site/values')).toEqual(['North', 'South']);
   expect(await ask('label/unit/values', { 'match[]': '{site="North"}' })).toEqual(['bar', 'kPa']);
@@ -184,7 +184,7 @@ test('Prometheus series, labels and label values: several selectors: what any of
   expect(await ask('series', { limit: 2 })).toHaveLength(2);
 });
 
-test('Prometheus metadata: the metric', async () => {
+test('Prometheus metadata: any request: lists the only metric', async () => {
   expect(await ask('metadata')).toEqual({ millrace_value: [expect.objectContaining({ type: 'gauge' })] });
   expect(await ask('metadata', { metric: 'up' })).toEqual({});
 });

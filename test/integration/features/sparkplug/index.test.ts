@@ -29,7 +29,7 @@ async function connectBorn() {
 
 const read = (device: string) => system.get(`/devices/${encodeURIComponent(device)}`);
 
-test('Sparkplug NBIRTH and DBIRTH: node and device are registered, and their values are stored', async () => {
+test('Sparkplug births: NBIRTH, then DBIRTH: node and device are registered, and their values are stored', async () => {
   const node = await connectBorn();
   const { sensors, ...device } = await read(node.name);
   expect(device).toMatchObject({ name: node.name, online: true });

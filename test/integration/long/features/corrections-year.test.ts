@@ -16,7 +16,7 @@ async function exported(device: string, from: number, to: number): Promise<strin
   return rows.map(({ sensor, ts, value }) => `${sensor} ${Number(ts)} ${value}`).sort();
 }
 
-test('Removal of a year while the device sends: the exports differ by the removed samples and the new ones', async () => {
+test('Removal of a year: the device sends meanwhile: the exports differ only by removed and new samples', async () => {
   const now = packed.newHour();
   const begin = now - DAYS * DAY_MS;
   const hours = Array.from({ length: (DAYS * DAY_MS) / HOUR_MS }, (_, index) => begin + index * HOUR_MS);

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { useCleanUps } from '../../../support/clean-ups.ts';
 import { sharedContactPoint } from '../../../support/database/engine.ts';
 import { documentedMetrics, exposedMetrics } from '../../../support/documents/metrics-page.ts';
-import { startGate } from '../../../support/http/tcp-gate.ts';
+import { startTcpProxy } from '../../../support/http/tcp-proxy.ts';
 import { readMetric } from '../../../support/metrics.ts';
 import { connectDevice } from '../../../support/mqtt/device.ts';
 import { startMosquitto } from '../../../support/mqtt/mosquitto.ts';
@@ -20,7 +20,7 @@ async function startSystem(settings?: Record<string, string>) {
 
 const byName = (metrics: Array<{ name: string }>) => metrics.sort((a, b) => (a.name < b.name ? -1 : 1));
 
-test('Metrics in docs/reference/metrics.md: the process exposes each of them with type, help and labels', async () => {
+test('docs/reference/metrics.md: listed metrics: the process exposes each with type, help and labels', async () => {
   const mosquitto = await startMosquitto();
   afterwards(() => mosquitto.remove());
   const embedded = await startSystem();
@@ -54,15 +54,15 @@ test('Metrics in docs/reference/metrics.md: the process exposes each of them wit
 });
 
 test('Metrics gauges: database is unavailable: they show the standstill and the node as down until it is back', async () => {
-  const gate = await startGate(`cql://${sharedContactPoint()}`);
-  afterwards(() => gate.stop());
-  const { system } = await startSystem({ CQL_CONTACT_POINTS: new URL(gate.url).host });
-  afterwards(() => gate.open());
+  const proxy = await startTcpProxy(`cql://${sharedContactPoint()}`);
+  afterwards(() => proxy.stop());
+  const { system } = await startSystem({ CQL_CONTACT_POINTS: new URL(proxy.url).host });
+  afterwards(() => proxy.open());
   const device = await connectDevice(system);
   afterwards(() => device.end());
   const read = (series: string) => readMetric(system, series);
 
-  gate.cut('reset');
+  proxy.cut('reset');
   const stored = device.measure('cow', [{ sensor_id: 'pulse', ts: Date.now(), value: 61 }]);
   await until(async () => (await read('iot_ingest_standstill_seconds')) > 0.5);
   await until(async () => (await read('iot_db_nodes{state="down"}')) === 1);
@@ -75,7 +75,7 @@ test('Metrics gauges: database is unavailable: they show the standstill and the 
     await others.publish(topic, '[]');
     expect(await read('iot_ingest_standstill_seconds')).toBeGreaterThan(before);
   }
-  await gate.open();
+  await proxy.open();
   await stored;
   await until(async () => (await read('iot_ingest_standstill_seconds')) === 0);
   await until(async () => (await read('iot_db_nodes{state="up"}')) === 1);

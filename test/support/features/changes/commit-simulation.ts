@@ -205,7 +205,6 @@ export class CommitSimulation {
     }
   }
 
-  /** Lets something go wrong. */
   disturb() {
     const running = this.processes.filter(({ isDead }) => !isDead);
     const process = running[Math.floor(this.between(0, running.length))];

@@ -8,8 +8,8 @@ import { type Packet, type Sent, SimulatedNode, sentName } from './edge-history.
 /** Unacknowledged messages that a broker or a node sends again. */
 const IN_FLIGHT = 3;
 
-/** A node with the state of its connection to Millrace. `late`: a last will that the broker has not published yet. */
-class Way {
+/** `late`: a last will that the broker has not published yet. */
+class NodeConnection {
   declare node: SimulatedNode;
 
   /** The messages that an external broker keeps while Millrace is away. */
@@ -20,8 +20,8 @@ class Way {
   acknowledged: Sent[] = [];
   refused = 0;
   /** Whether a rebirth command is under way. */
-  isAsked = false;
-  asked = 0;
+  isRebirthRequested = false;
+  rebirths = 0;
 
   constructor(node: SimulatedNode) {
     this.node = node;
@@ -55,11 +55,13 @@ export async function runEdgeHistories({
   const clock = () => now;
   const faults: string[] = [];
   const stored: Set<string> = new Set();
-  const ways = Array.from(
+  const connections = Array.from(
     { length: nodes },
-    (_, index) => new Way(new SimulatedNode(`n${index}`, () => random.uniform(), clock)),
+    (_, index) => new NodeConnection(new SimulatedNode(`n${index}`, () => random.uniform(), clock)),
   );
-  const byCommand = new Map(ways.map((way) => [`spBv1.0/g/NCMD/${way.node.id}`, way]));
+  const byCommand = new Map(
+    connections.map((connection) => [`spBv1.0/g/NCMD/${connection.node.id}`, connection]),
+  );
 
   function onStored({ name: device }: Device, _: unknown, series: Series[]) {
     for (const { known, values } of series) {
@@ -73,10 +75,10 @@ export async function runEdgeHistories({
   }
 
   function send(topic: string) {
-    const way = byCommand.get(topic);
-    if (!way) return;
-    way.isAsked = true;
-    way.asked++;
+    const connection = byCommand.get(topic);
+    if (!connection) return;
+    connection.isRebirthRequested = true;
+    connection.rebirths++;
   }
 
   const start = (database?: MemoryPipeline['client']) =>
@@ -84,58 +86,58 @@ export async function runEdgeHistories({
   let pipeline = await start();
   let isAway = false;
 
-  async function deliver(way: Way, packet: Packet, again: boolean = false) {
-    if (packet.qos === 1 && !again) way.last = [...way.last, packet].slice(-IN_FLIGHT);
+  async function deliver(connection: NodeConnection, packet: Packet, again: boolean = false) {
+    if (packet.qos === 1 && !again) connection.last = [...connection.last, packet].slice(-IN_FLIGHT);
     const { topic, payload } = packet;
     const onRefused = (refused: unknown[]) => {
-      way.refused += refused.length;
+      connection.refused += refused.length;
     };
     await pipeline.accept(topic, payload, { dup: again, onRefused });
-    way.acknowledged.push(...packet.values);
+    connection.acknowledged.push(...packet.values);
   }
 
-  async function publish(way: Way, packets: Packet[]) {
+  async function publish(connection: NodeConnection, packets: Packet[]) {
     const work = [];
     for (const packet of packets) {
       now += random.uniform() < 0.5 ? 0 : Math.floor(random.uniform() * 400);
       // The embedded broker is away together with Millrace, so nobody can publish.
-      if (!isAway) work.push(deliver(way, packet));
-      else if (packet.qos === 1) way.queue.push(packet);
+      if (!isAway) work.push(deliver(connection, packet));
+      else if (packet.qos === 1) connection.queue.push(packet);
       if (chance(0.5)) await Promise.all(work.splice(0));
     }
     await Promise.all(work);
   }
 
   /** The unacknowledged messages come again, in order. */
-  async function repeat(way: Way) {
-    for (const packet of way.last.slice(-Math.floor(random.uniform() * (IN_FLIGHT + 1)))) {
-      await deliver(way, packet, true);
+  async function repeat(connection: NodeConnection) {
+    for (const packet of connection.last.slice(-Math.floor(random.uniform() * (IN_FLIGHT + 1)))) {
+      await deliver(connection, packet, true);
     }
   }
 
-  async function connect(way: Way) {
-    await publish(way, way.node.connect());
-    if (way.late && chance(0.5)) {
-      await publish(way, [way.late]);
-      way.late = null;
+  async function connect(connection: NodeConnection) {
+    await publish(connection, connection.node.connect());
+    if (connection.late && chance(0.5)) {
+      await publish(connection, [connection.late]);
+      connection.late = null;
     }
     // Some clients send the unacknowledged messages of the previous connection after their first new messages.
-    if (broker === 'embedded' && chance(0.3)) await repeat(way);
+    if (broker === 'embedded' && chance(0.3)) await repeat(connection);
   }
 
-  async function disconnect(way: Way) {
-    const will = way.node.disconnect();
-    if (way.late) await publish(way, [way.late]);
-    way.late = null;
-    if (chance(0.3)) way.late = will;
-    else await publish(way, [will]);
+  async function disconnect(connection: NodeConnection) {
+    const will = connection.node.disconnect();
+    if (connection.late) await publish(connection, [connection.late]);
+    connection.late = null;
+    if (chance(0.3)) connection.late = will;
+    else await publish(connection, [will]);
   }
 
   async function restart() {
     if (broker === 'embedded') {
-      for (const way of ways) {
-        if (way.node.isUp) way.node.disconnect();
-        way.late = null;
+      for (const connection of connections) {
+        if (connection.node.isUp) connection.node.disconnect();
+        connection.late = null;
       }
     }
     await pipeline.stop();
@@ -145,14 +147,14 @@ export async function runEdgeHistories({
   async function comeBack() {
     pipeline = await start(pipeline.client);
     isAway = false;
-    for (const way of ways) await drain(way);
+    for (const connection of connections) await drain(connection);
   }
 
   /** The external broker sends unacknowledged messages, then those that waited. */
-  async function drain(way: Way) {
+  async function drain(connection: NodeConnection) {
     if (broker === 'embedded') return;
-    await repeat(way);
-    for (const packet of way.queue.splice(0)) await deliver(way, packet);
+    await repeat(connection);
+    for (const packet of connection.queue.splice(0)) await deliver(connection, packet);
   }
 
   /** The connection of the subscriber breaks, and births may be missed. */
@@ -162,29 +164,29 @@ export async function runEdgeHistories({
     for (let step = 0; step < nodes / 2; step++) await act(pick());
     isAway = false;
     pipeline.ingest.topics.interrupt();
-    for (const way of ways) await drain(way);
+    for (const connection of connections) await drain(connection);
   }
 
-  const pick = () => ways[Math.floor(random.uniform() * ways.length)] as Way;
+  const pick = () => connections[Math.floor(random.uniform() * connections.length)] as NodeConnection;
 
-  async function act(way: Way) {
-    const { node } = way;
+  async function act(connection: NodeConnection) {
+    const { node } = connection;
     now += Math.floor(random.uniform() * 2000);
     if (!node.isUp) {
-      if (broker === 'external' || !isAway) await connect(way);
+      if (broker === 'external' || !isAway) await connect(connection);
       return;
     }
-    if (way.isAsked && chance(0.3)) {
-      way.isAsked = false;
-      return publish(way, node.beBornAgain(chance(0.1)));
+    if (connection.isRebirthRequested && chance(0.3)) {
+      connection.isRebirthRequested = false;
+      return publish(connection, node.repeatBirth(chance(0.1)));
     }
     const dice = random.uniform();
     if (dice < 0.6) {
       const packet = node.data();
-      if (packet) await publish(way, [packet]);
-    } else if (dice < 0.72) await disconnect(way);
-    else if (dice < 0.8) await publish(way, node.beBornAgain(true));
-    else if (dice < 0.88) await publish(way, node.replaceDevice());
+      if (packet) await publish(connection, [packet]);
+    } else if (dice < 0.72) await disconnect(connection);
+    else if (dice < 0.8) await publish(connection, node.repeatBirth(true));
+    else if (dice < 0.88) await publish(connection, node.replaceDevice());
     else node.jump();
   }
 
@@ -195,28 +197,33 @@ export async function runEdgeHistories({
     else if (!isAway && broker === 'external' && chance(1 / (nodes * 5))) await interrupt();
   }
   if (isAway) await comeBack();
-  for (const way of ways) {
+  for (const connection of connections) {
     // After a rebirth the data of the node are stored again.
-    await publish(way, way.node.isUp ? way.node.beBornAgain(false) : way.node.connect());
-    way.asked = 0;
-    const packets = [way.node.data(), way.node.data()].flatMap((packet) => packet ?? []);
-    await publish(way, packets);
+    await publish(
+      connection,
+      connection.node.isUp ? connection.node.repeatBirth(false) : connection.node.connect(),
+    );
+    connection.rebirths = 0;
+    const packets = [connection.node.data(), connection.node.data()].flatMap((packet) => packet ?? []);
+    await publish(connection, packets);
     const values = packets.flatMap(({ values }) => values);
     const missing = values.filter(({ device, value }) => !stored.has(`${device}/${value}`));
-    if (missing.length > 0) faults.push(`${way.node.name}: data after a birth are not stored`);
+    if (missing.length > 0) faults.push(`${connection.node.name}: data after a birth are not stored`);
   }
-  for (const way of ways) {
-    const missing = way.acknowledged.filter(({ device, value }) => !stored.has(`${device}/${value}`));
-    if (missing.length > way.refused) {
-      faults.push(`${way.node.name}: ${missing.length} values are lost, and ${way.refused} were refused`);
+  for (const connection of connections) {
+    const missing = connection.acknowledged.filter(({ device, value }) => !stored.has(`${device}/${value}`));
+    if (missing.length > connection.refused) {
+      faults.push(
+        `${connection.node.name}: ${missing.length} values are lost, and ${connection.refused} were refused`,
+      );
     }
   }
   const before = stored.size;
   await replayAll(pipeline);
   const recovered = stored.size - before;
   await pipeline.stop();
-  const refused = ways.reduce((sum, way) => sum + way.refused, 0);
-  const rebirths = ways.reduce((sum, way) => sum + way.asked, 0);
+  const refused = connections.reduce((sum, connection) => sum + connection.refused, 0);
+  const rebirths = connections.reduce((sum, connection) => sum + connection.rebirths, 0);
   return { faults, stored: stored.size, refused, rebirths, recovered };
 }
 

@@ -123,7 +123,7 @@ export class SimulatedNode {
   }
 
   /** Answers a rebirth command, or its configuration changes. */
-  beBornAgain(changes: boolean): Packet[] {
+  repeatBirth(changes: boolean): Packet[] {
     if (changes) {
       this.#assign(0);
       this.#assign(1);
@@ -154,7 +154,6 @@ export class SimulatedNode {
     return this.#packet(which === 0 ? 'NDATA' : 'DDATA', metrics, { values });
   }
 
-  /** The clock jumps. */
   jump() {
     this.#offset = [0, -10 * DAY_MS, -3_600_000, 60_000, -5][this.#below(5)] ?? 0;
   }

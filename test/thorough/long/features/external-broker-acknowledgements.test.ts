@@ -10,45 +10,45 @@ import {
 } from '../../../support/mqtt/external-broker.ts';
 import { until } from '../../../support/until.ts';
 
-// The tests read acknowledgements on the wire.
-const { connectDevice, startCql, startSystem, startWire } = useExternalBroker();
+// The tests read acknowledgements at the proxy.
+const { connectDevice, startCql, startSystem, startMqttProxy } = useExternalBroker();
 
 /**
- * Starts a system between two observed wires, one to the broker and one to the database. It settles when the first message
+ * Starts a system between two proxies, one to the broker and one to the database. It settles when the first message
  * is acknowledged.
  * @param periods ms
  */
-async function startBetweenWires(settings?: Record<string, string>, periods?: OtherPeriods) {
+async function startBetweenProxies(settings?: Record<string, string>, periods?: OtherPeriods) {
   const cql = await startCql();
-  const wire = await startWire();
+  const mqttProxy = await startMqttProxy();
   const system = await startSystem(
-    { MQTT_URL: wire.url, CQL_CONTACT_POINTS: cql.contactPoint, ...settings },
+    { MQTT_URL: mqttProxy.url, CQL_CONTACT_POINTS: cql.contactPoint, ...settings },
     periods,
   );
   const client = await connectDevice();
   await publishValues(client, 'd', [0]);
-  await until(() => wire.last().acknowledged.length === 1);
-  return { cql, wire, system, client };
+  await until(() => mqttProxy.last().acknowledged.length === 1);
+  return { cql, mqttProxy, system, client };
 }
 
 test('Subscriber: connection breaks before the commit: the broker sends the messages again, and each is acknowledged', async () => {
-  const { cql, wire, system, client } = await startBetweenWires();
+  const { cql, mqttProxy, system, client } = await startBetweenProxies();
   cql.hold(writesSamples);
   await publishValues(client, 'd', [1, 2, 3]);
   await untilUnsettled(system, 3);
-  const before = wire.last();
-  wire.cut();
-  await until(() => wire.connections.length === 2 && wire.last().delivered.length === 3);
+  const before = mqttProxy.last();
+  mqttProxy.cut();
+  await until(() => mqttProxy.connections.length === 2 && mqttProxy.last().delivered.length === 3);
   expect(before.acknowledged).toHaveLength(1);
-  expect(wire.last().acknowledged).toEqual([]);
+  expect(mqttProxy.last().acknowledged).toEqual([]);
   cql.release();
-  await until(() => wire.last().acknowledged.length === 3);
-  expect(wire.last().acknowledged).toEqual(wire.last().delivered);
+  await until(() => mqttProxy.last().acknowledged.length === 3);
+  expect(mqttProxy.last().acknowledged).toEqual(mqttProxy.last().delivered);
   expect(await storedValues(system, 'd')).toEqual([0, 1, 2, 3]);
 });
 
 test('Subscriber: database hangs, and unacknowledged bytes reach their limit: ingest stops reading, and later stores every sample', async () => {
-  const { cql, wire, system, client } = await startBetweenWires();
+  const { cql, mqttProxy, system, client } = await startBetweenProxies();
   cql.hold(writesSamples);
   // 40 MB; 16 MB may be unsettled.
   const values = zeroTo(100).map((i) => i + 1);
@@ -58,13 +58,13 @@ test('Subscriber: database hangs, and unacknowledged bytes reach their limit: in
     return Number(/^iot_ingest_unsettled_bytes (\S+)$/m.exec(text)?.[1]);
   };
   // Mosquitto has at most 20 messages in flight, or the receive maximum of ingest.
-  await until(async () => (await unsettled()) > 4_000_000 || wire.last().delivered.length >= 41);
+  await until(async () => (await unsettled()) > 4_000_000 || mqttProxy.last().delivered.length >= 41);
   expect(await unsettled()).toBeLessThan(18_000_000);
-  expect(wire.last().acknowledged).toHaveLength(1);
+  expect(mqttProxy.last().acknowledged).toHaveLength(1);
   cql.release();
   await until(async () => (await storedValues(system, 'd')).length === 101);
-  await until(() => wire.last().acknowledged.length === 101);
-  expect(wire.last().acknowledged).toEqual(wire.last().delivered);
+  await until(() => mqttProxy.last().acknowledged.length === 101);
+  expect(mqttProxy.last().acknowledged).toEqual(mqttProxy.last().delivered);
 });
 
 test.each([
@@ -72,7 +72,7 @@ test.each([
   ['30 large messages', 30, 1_000_000],
 ])('Subscriber: database hangs for four keepalives, %s: MQTT connection stays', async (_, count, bytes) => {
   // Few requests run at a time. If dozens time out, the driver marks the database as down.
-  const { cql, wire, system, client } = await startBetweenWires(
+  const { cql, mqttProxy, system, client } = await startBetweenProxies(
     { INGEST_MAX_IN_FLIGHT: '8' },
     { keepAlive: 4000 },
   );
@@ -81,30 +81,30 @@ test.each([
   await publishValues(client, 'd', values, ' '.repeat(bytes));
   await until(() => cql.held() > 0);
   // At least one ping leaves in each keepalive.
-  const before = wire.last().pings;
-  await until(() => wire.last().pings >= before + 4);
-  expect(wire.last().acknowledged).toHaveLength(1);
+  const before = mqttProxy.last().pings;
+  await until(() => mqttProxy.last().pings >= before + 4);
+  expect(mqttProxy.last().acknowledged).toHaveLength(1);
 
   cql.release();
-  await until(() => wire.last().acknowledged.length === count + 1);
-  expect(wire.connections).toHaveLength(1);
-  expect(wire.last().delivered).toHaveLength(count + 1);
-  expect(wire.last().acknowledged).toEqual(wire.last().delivered);
+  await until(() => mqttProxy.last().acknowledged.length === count + 1);
+  expect(mqttProxy.connections).toHaveLength(1);
+  expect(mqttProxy.last().delivered).toHaveLength(count + 1);
+  expect(mqttProxy.last().acknowledged).toEqual(mqttProxy.last().delivered);
   await until(async () => (await storedValues(system, 'd')).length === count + 1);
 });
 
 test('Subscriber: process stops during commits: accepted messages are acknowledged, and later messages stay in the MQTT session', async () => {
   const cql = await startCql();
-  const wire = await startWire();
-  const settings = { MQTT_URL: wire.url, CQL_CONTACT_POINTS: cql.contactPoint };
+  const mqttProxy = await startMqttProxy();
+  const settings = { MQTT_URL: mqttProxy.url, CQL_CONTACT_POINTS: cql.contactPoint };
   const system = await startSystem(settings);
   const client = await connectDevice();
   await publishValues(client, 'd', [0]);
-  await until(() => wire.last().acknowledged.length === 1);
+  await until(() => mqttProxy.last().acknowledged.length === 1);
   cql.hold(writesSamples);
   await publishValues(client, 'd', [1, 2]);
   await untilUnsettled(system, 2);
-  const before = wire.last();
+  const before = mqttProxy.last();
   const halted = system.halt();
   await publishValues(client, 'd', [3, 4]);
   await until(() => before.delivered.length === 5);
@@ -114,6 +114,6 @@ test('Subscriber: process stops during commits: accepted messages are acknowledg
 
   const { config } = system;
   const again = await startSystem({ ...settings, CQL_KEYSPACE: config.cql.keyspace });
-  await until(() => wire.last().acknowledged.length === 2);
+  await until(() => mqttProxy.last().acknowledged.length === 2);
   expect(await storedValues(again, 'd')).toEqual([0, 1, 2, 3, 4]);
 });

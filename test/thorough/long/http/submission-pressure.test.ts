@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import type { OtherPeriods } from '../../../../common/periods.ts';
 import { useCleanUps } from '../../../support/clean-ups.ts';
-import { type CqlWire, startCqlWire, type WireRequest } from '../../../support/database/cql-wire.ts';
+import { type CqlProxy, type CqlRequest, startCqlProxy } from '../../../support/database/cql-proxy.ts';
 import { sharedContactPoint } from '../../../support/database/engine.ts';
 import { expectProblem, send } from '../../../support/http/index.ts';
 import { readMetric } from '../../../support/metrics.ts';
@@ -11,9 +11,9 @@ import { until } from '../../../support/until.ts';
 const TS = Date.now() - 60_000;
 
 const afterwards = useCleanUps();
-let cql: CqlWire;
+let cql: CqlProxy;
 beforeEach(async () => {
-  cql = await startCqlWire(sharedContactPoint());
+  cql = await startCqlProxy(sharedContactPoint());
   afterwards(() => cql.stop());
 });
 
@@ -30,7 +30,7 @@ const post = (system: TestSystem, value: number) =>
     body: JSON.stringify({ sensor_id: 't', ts: TS + value, value }),
   });
 
-const isSamples = ({ statements }: WireRequest) =>
+const isSamples = ({ statements }: CqlRequest) =>
   statements.some(({ cql: text }) => text.startsWith('INSERT INTO message'));
 
 const unsettled = (system: TestSystem) => readMetric(system, 'iot_ingest_unsettled_bytes');

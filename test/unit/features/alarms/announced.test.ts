@@ -13,7 +13,7 @@ const ALARM: Alarm = {
   ...{ comment: null, shelvedUntil: null },
 };
 
-test('Announcement of an alarm: it names the alarm, and its key is the device', () => {
+test('Announcement of an alarm: content: it names the alarm, and its key is the device', () => {
   const { kind, id, item } = announcementOf(ALARM, 'opened', 4) as Extract<
     ReturnType<typeof announcementOf>,
     { item: unknown }

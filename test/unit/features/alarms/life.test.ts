@@ -72,7 +72,7 @@ test('Alarm: two triggers end the alarm of a retired device at the same time: on
   expect(events()).toEqual(['opened', 'cleared']);
 });
 
-test('Alarm rule is replaced while an alarm is open: the alarm ends, late samples are judged by the rule version of their time', async () => {
+test('Alarm rule: replaced while an alarm is open: the alarm ends; late samples are judged by the rule version of their time', async () => {
   system = await startMemoryAlarms({ clock });
   const since = NOW - 3 * HOUR_MS;
   const rule = await system.addRule({ scope, condition: ABOVE }, since);

@@ -73,7 +73,7 @@ test('Absence alarm: the first sample comes in time from a clock that is an hour
   expect(await episodes('oven')).toEqual([]);
 });
 
-test('Absence alarm before the first sample: no hour of history is read until the sensor sends, also after a restart', async () => {
+test('Absence alarm: before the first sample: no hour of history is read, also after a restart', async () => {
   const reads: string[] = [];
   const samples = system.store.samples as Record<string, unknown>;
   for (const [name, read] of Object.entries(samples)) {

@@ -155,7 +155,7 @@ test('Absence alarm: a silence began and ended while no process watched: the sil
   expect(evaluated).toEqual([{ from: last, to: NOW + 3 * MINUTE }]);
 });
 
-test('Absence: nobody watched, and only the database knows the sample that ended the silence: the silence is evaluated', () => {
+test('Absence alarm: no process watched, and only the database has the sample that ended the silence: the silence is evaluated', () => {
   const rule = ruleOf(3 * MINUTE);
   const last = NOW - HOUR;
   const sensor = new WatchedSensor(SUBJECT, [rule], last, sensorOf(last, rule), true);

@@ -129,7 +129,7 @@ const pathOf = ({ path }: Route, names: Names) =>
 const GUARDED = ROUTES.filter(({ operation }) => operation.scope !== 'open');
 
 describe('Bound token', () => {
-  test('Bound token on each route: within its asset only if the route has targets; elsewhere 403; without a token 401', async () => {
+  test('Bound token: each route: allowed within its asset if the route has targets; otherwise 403; without a token 401', async () => {
     await use({ isReal: false });
     for (const route of GUARDED) {
       const { id, scope, targets } = route.operation;
@@ -169,7 +169,7 @@ describe('Bound token', () => {
     }
   });
 
-  test('Bound token: the page lists exactly the routes that it may use', () => {
+  test('Bound token: list of routes in the manual: exactly those that it may use', () => {
     const page = readFileSync('docs/how-to/protect-the-api.md', 'utf8');
     const [list = ''] = (page.split('## Tokens for a part of the tree\n')[1] ?? '').split('\n## ');
     const listed = [...list.matchAll(/`(GET|POST|PUT|PATCH|DELETE) (\/[^`]*)`/g)].map(
@@ -280,7 +280,7 @@ describe('Bound token', () => {
     expect(await both()).toEqual([403, 200]);
   });
 
-  test('Bound token of the scope admin: moves and places stay within its asset, and never change the past', async () => {
+  test('Bound token: scope admin: moves and places stay within its asset, and never change the past', async () => {
     await use({ isReal: true });
     const edit = (method: string, path: string, body?: object) =>
       statusOf(method, `/api/v1/${path}`, token('admin'), body);

@@ -154,7 +154,7 @@ test('Query by assets: random moves of lines, devices and sensors: each sample c
   );
 });
 
-test('Query by a token that is bound to a part: a sensor that has left the asset does not count', () => {
+test('Query with a bound token: a sensor has left the asset: it does not count', () => {
   const [first] = world.sensors as [WorldSensor];
   const place = (to: number, since: number) => changeOf({ since, what: 0, to, isOwn: false });
   const tree = treeOf([]);

@@ -224,13 +224,13 @@ describe.each(Object.entries(KINDS_OF_PAYLOAD))('%s', (_, { schema, read, good, 
   });
 });
 
-test('AsyncAPI: the described topics are those that ingest subscribes to', () => {
+test('AsyncAPI: described topics: those that ingest subscribes to', () => {
   const received = Object.values(CHANNELS).filter(({ action }) => action === 'receive');
   const topics = received.map(({ address }) => address.replaceAll(/[{}]/g, ''));
   expect(topics.map((topic) => parseTopic(topic)?.kind)).toEqual([...KINDS]);
 });
 
-test('AsyncAPI: published live items match their schema', () => {
+test('AsyncAPI: published live items: match their schema', () => {
   const { address } = CHANNELS.live;
   expect(liveTopic(DEVICE.id)).toBe(address.replace('{device}', DEVICE.id));
   const named = { name: 'Temperature', type: 'temperature', unit: 'Cel', site: null };
@@ -242,7 +242,7 @@ test('AsyncAPI: published live items match their schema', () => {
   expect(readItems(DEVICE.id, Buffer.from(JSON.stringify(items)))).toEqual(items);
 });
 
-test('AsyncAPI: published statistics of a process match their schema', () => {
+test('AsyncAPI: published statistics of a process: match their schema', () => {
   expect(statsTopic('p')).toBe(CHANNELS.stats.address.replace('{process}', 'p'));
   let now = NOW;
   const pressure = () => ({ in_flight: 1, window: 8, window_limit: 64, waiting: 2 });
@@ -256,7 +256,7 @@ test('AsyncAPI: published statistics of a process match their schema', () => {
   expect(parseSnapshot(Buffer.from(JSON.stringify(snapshot)))).toEqual(snapshot);
 });
 
-test('AsyncAPI: published announcements of followed devices match their schema', async () => {
+test('AsyncAPI: published announcements of followed devices: match their schema', async () => {
   const sent: string[] = [];
   const announcer = new Announcer({ devices: () => ['+'], send: (payload) => void sent.push(payload) });
   announcer.change();

@@ -29,7 +29,7 @@ const FLEET = [
 ];
 const ALL = { type: undefined, site: undefined };
 
-test('Ranking of outliers: matching sensors are sorted by their distance from their baseline, largest first', async () => {
+test('Ranking of outliers: matching sensors: sorted by distance from their baseline, largest first', async () => {
   const ranking = createRanking({ latest: async () => FLEET, clock: () => NOON });
   const all = await ranking.sensors(ALL);
   expect(all.outliers.map(({ device }) => device)).toEqual(['cold', 'hot', 'tie', 'pulse']);
@@ -39,7 +39,7 @@ test('Ranking of outliers: matching sensors are sorted by their distance from th
   expect((await ranking.sensors({ type: 'pulse', site: 'South' })).outliers).toEqual([]);
 });
 
-test('Ranking of outliers: sites and devices are sorted by their worst sensor, those without an outlier judgment come last', async () => {
+test('Ranking of outliers: sites and devices: sorted by their worst sensor; those without a judgment come last', async () => {
   const ranking = createRanking({ latest: async () => FLEET, clock: () => NOON });
   const sites = await ranking.groups('site', ALL);
   expect(sites.map(({ site, sensors, judged, outliers }) => [site, sensors, judged, outliers])).toEqual([
@@ -51,7 +51,7 @@ test('Ranking of outliers: sites and devices are sorted by their worst sensor, t
   expect(devices.map(({ device }) => device)).toEqual(['cold', 'hot', 'tie', 'calm', 'new', 'silent']);
 });
 
-test('Ranking of outliers: requests within 2 s share one read of the latest values, and a failed read is repeated', async () => {
+test('Ranking of outliers: requests within 2 s: share one read of the latest values; a failed read is repeated', async () => {
   let now = NOON;
   let asked = 0;
   const ranking = createRanking({
@@ -70,7 +70,7 @@ test('Ranking of outliers: requests within 2 s share one read of the latest valu
   expect(asked).toBe(3);
 });
 
-test('Outlier in the API: the item has the baseline of the sensor and the age of the value', () => {
+test('Outlier in the API: item: has the baseline of the sensor and the age of the value', () => {
   const baselines = { at: () => ({ mean: 0, deviation: 0.5 }) } as never;
   const judged = item('hot', 6) as never;
   const deps = { baselines, context: { clock: () => NOON + 1500 } };

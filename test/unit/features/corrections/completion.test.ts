@@ -51,7 +51,7 @@ async function endInListener(work: (corrections: ReturnType<typeof correctionsOf
 }
 
 test.each(['replace', 'remove', 'undo'] as const)(
-  'Process that ends between the commit of a correction (%s) and its listeners: another process reports it once',
+  'Correction (%s): its process ends between the commit and the listeners: another process reports it once',
   async (kind) => {
     await pipeline.measure('device', [sample(NOW, 100)]);
     if (kind === 'undo') {
@@ -80,7 +80,7 @@ test.each(['replace', 'remove', 'undo'] as const)(
   },
 );
 
-test('Correction of an ended process that is six days old: a process that starts reports it', async () => {
+test('Correction: its process ended six days ago: a process that starts reports it', async () => {
   await pipeline.measure('device', [sample(NOW, 100)]);
   await endInListener((corrections) => corrections.replace('device', [sample(NOW, 21)]));
   clock.now += 6 * DAY_MS;
@@ -88,7 +88,7 @@ test('Correction of an ended process that is six days old: a process that starts
   expect(reported).toMatchObject([{ kind: 'replace' }]);
 });
 
-test('Removal that another process takes for ended: its own last entry stays', async () => {
+test('Removal: another process takes it for ended: its own last entry stays', async () => {
   await pipeline.measure('device', [sample(NOW, 100)]);
   const { log } = pipeline.corrections;
   const device = await pipeline.ingest.writing.registry.findNow(pipeline.keyOf('device'));

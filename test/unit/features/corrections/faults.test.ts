@@ -42,7 +42,7 @@ const listed = async () => {
   return (await corrections.log.page(null, range, { before: null, limit: 100 })).corrections;
 };
 
-test('Removal that the client ends early: the list has what was removed, and its undo restores it', async () => {
+test('Removal: the client ends it early: the list has the removed samples, and its undo restores them', async () => {
   await pipeline.measure(
     'device',
     SENSORS.map((sensor) => sample(NOW, 1, sensor)),
@@ -62,7 +62,7 @@ test('Removal that the client ends early: the list has what was removed, and its
   for (const sensor of SENSORS) expect(await stored(sensor)).toHaveLength(1);
 });
 
-test('Removal whose process ends: the list has all selected sensors, and its undo restores them', async () => {
+test('Removal: its process ends: the list has all selected sensors, and its undo restores them', async () => {
   await pipeline.measure(
     'device',
     SENSORS.map((sensor) => sample(NOW, 1, sensor)),
@@ -90,7 +90,7 @@ test('Removal whose process ends: the list has all selected sensors, and its und
   await restarted.stop();
 });
 
-test('Undo that waits for the database until packers delete: refused, and nothing is written', async () => {
+test('Undo: it waits for the database until packers delete: refused, and nothing is written', async () => {
   await pipeline.measure('device', [sample(NOW, 3)]);
   await corrections.remove('device');
   clock.now += 7 * DAY_MS - 1000;
@@ -104,7 +104,7 @@ test('Undo that waits for the database until packers delete: refused, and nothin
   expect(await stored()).toEqual([]);
 });
 
-test('Undo: its sensor is registered no longer: the samples are back when it is registered again', async () => {
+test('Undo: its sensor is no longer registered: the samples are back when it is registered again', async () => {
   await pipeline.measure('device', [sample(NOW, 3), sample(NOW, 4, 'other')]);
   await corrections.remove('device', { sensor: 's' });
   await pipeline.ingest.retire({ ...pipeline.keyOf('device'), name: 'device' });
@@ -118,7 +118,7 @@ test('Undo: its sensor is registered no longer: the samples are back when it is 
   ]);
 });
 
-test('Correction by a process whose clock is a minute behind: it wins against the earlier one, and can be undone', async () => {
+test('Correction: the clock of its process is a minute behind: it wins against the earlier one, and can be undone', async () => {
   await pipeline.measure('device', [sample(NOW, 1)]);
   const behind = await start({ database: pipeline.client, clock: () => clock.now - 59_000 });
   const second = correctionsOf(behind, () => clock.now - 59_000);
@@ -131,7 +131,7 @@ test('Correction by a process whose clock is a minute behind: it wins against th
   await behind.stop();
 });
 
-test('Corrections of two processes in one microsecond: each has a revision of its own', async () => {
+test('Corrections: two processes in one microsecond: each has its own revision', async () => {
   await pipeline.measure('device', [sample(NOW, 1), sample(NOW - 1, 1)]);
   const other = await start({ database: pipeline.client });
   await Promise.all([
@@ -142,7 +142,7 @@ test('Corrections of two processes in one microsecond: each has a revision of it
   await other.stop();
 });
 
-test('Removal, then a retirement of the device: after eight days no row of history has its samples', async () => {
+test('Removal: its device is retired: after eight days no row of history has its samples', async () => {
   await pipeline.measure('device', [sample(NOW, 3)]);
   const packer = createTestPacker({ store: pipeline.store, groups: 4, clock: () => clock.now });
   clock.now += 3 * HOUR_MS;
@@ -161,7 +161,7 @@ test('Removal, then a retirement of the device: after eight days no row of histo
   expect(await values()).toEqual([]);
 });
 
-test('Undo of a replacement whose rows are not all written: busy, until it ends', async () => {
+test('Undo of a replacement: not all of its rows are written: busy, until they are', async () => {
   await pipeline.measure('device', [sample(NOW - HOUR_MS, 1), sample(NOW, 2)]);
   let undone: Promise<unknown> | undefined;
   before = async (table) => {

@@ -150,7 +150,7 @@ test('Removal: all samples, then a device is retired and registered again: a new
   expect(await latest()).toEqual([NOW + 1, 4]);
 });
 
-test('Removal, then a retirement: the shown value, which a correction wrote, is gone', async () => {
+test('Removal: its device is retired: the value that a correction wrote is no longer shown', async () => {
   await send(sample(NOW - 1, 1), sample(NOW, 3));
   await correct().remove('device', { from: NOW });
   await pipeline.ingest.retire({ ...pipeline.keyOf('device'), name: 'device' });
@@ -174,7 +174,7 @@ test('Removal: a dry run: counts the samples of each sensor, and removes none', 
   expect(corrections[0]?.sensors).toHaveLength(1);
 });
 
-test('Two processes correct one instant at once: both end, and latest shows what readers see', async () => {
+test('Replacement: two processes correct one instant at once: both end, and latest shows what readers see', async () => {
   await send(sample(NOW - 1, 0), sample(NOW, 3));
   const other = await start({ database: pipeline.client });
   const second = correctionsOf(other, () => clock.now);

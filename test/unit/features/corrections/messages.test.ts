@@ -42,7 +42,7 @@ test('Message with the property replace: device is not listed: forbidden, and no
   expect(await entries()).toEqual([]);
 });
 
-test('Message whose property replace is neither true nor false: a dead letter, and nothing is stored', async () => {
+test('Message with the property replace: neither true nor false: a dead letter, and nothing is stored', async () => {
   await pipeline.measure('meter', [sample(NOW, 21)]);
   const outcome = await pipeline.measure('meter', [sample(NOW, 100)], { replaces: 'unclear' });
   expect(outcome).toBe('refused');
@@ -59,7 +59,7 @@ test('Message with the property replace: redelivered: a second correction with t
   expect(await entries()).toHaveLength(2);
 });
 
-test('Dead letter of a replacing message: a replay replaces the stored value, but not that of a later correction', async () => {
+test('Dead letter of a replacing message: replayed: it replaces the stored value, but not that of a later correction', async () => {
   // The device is not registered, so the whole message is refused.
   await pipeline.measure('meter', [sample(NOW, 21)], { replaces: true });
   await pipeline.measure('meter', [sample(NOW, 100)]);

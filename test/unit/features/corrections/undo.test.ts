@@ -31,7 +31,7 @@ async function shown() {
   return samples;
 }
 
-test('Undo of a removal: the samples are back, also one that arrived meanwhile; its undo removes them again', async () => {
+test('Undo of a removal: a sample arrived meanwhile: all samples are back; an undo of the undo removes them again', async () => {
   await send(sample(NOW - 3 * HOUR_MS, 1), sample(NOW - 1000, 2), sample(NOW, 3));
   await corrections.remove('device');
   expect(await shown()).toEqual([]);
@@ -50,7 +50,7 @@ test('Undo of a removal: the samples are back, also one that arrived meanwhile; 
   expect(await shown()).toEqual(before);
 });
 
-test('Undo of a replacement: the old value is back, an added instant is gone, and a later correction stays', async () => {
+test('Undo of a replacement: a later correction exists: it stays; the old value is back, and an added instant is gone', async () => {
   await send(sample(NOW - 1000, 100), sample(NOW - 500, 5));
   await corrections.replace('device', [sample(NOW - 1000, 21), sample(NOW, 7)]);
   const range = { from: 0, to: NOW * 2 };
@@ -69,7 +69,7 @@ test('Undo of a replacement: the old value is back, an added instant is gone, an
   ]);
 });
 
-test('Undo that is repeated: the list has one, and its undo restores the correction', async () => {
+test('Undo: repeated: the list has one, and its undo restores the correction', async () => {
   await send(sample(NOW, 100));
   await corrections.replace('device', [sample(NOW, 21)]);
   const [replacement] = await listed();
@@ -85,7 +85,7 @@ test('Undo that is repeated: the list has one, and its undo restores the correct
   expect(await listed()).toHaveLength(4);
 });
 
-test('Two undo requests for one correction by two processes at the same time: the list has one, and its undo restores the correction', async () => {
+test('Undo: two processes at once: the list has one, and its undo restores the correction', async () => {
   await send(sample(NOW, 100));
   await corrections.replace('device', [sample(NOW, 21)]);
   const [replacement] = await listed();
@@ -104,7 +104,7 @@ test('Two undo requests for one correction by two processes at the same time: th
   await other.stop();
 });
 
-test('Undo after seven days: refused', async () => {
+test('Undo: after seven days: refused', async () => {
   await send(sample(NOW, 3));
   await corrections.remove('device');
   clock.now += 7 * DAY_MS + 1;

@@ -41,7 +41,7 @@ test('Issue a credential: new account: the secret is returned once and only its 
   expect(notified).toEqual([]);
 });
 
-test('Issue a credential: 1,000 further devices are accepted, 1,001 are refused with bad_id and nothing is written', async () => {
+test('Issue a credential: 1,000 further devices: accepted; 1,001: refused with bad_id, and nothing is written', async () => {
   const { credentialService, find } = await start();
   await credentialService.issue({ account: 'gateway', devices: names(1000) });
   expect((await find('gateway'))?.devices).toHaveLength(1000);
@@ -80,7 +80,7 @@ test('Issue a credential: the account was revoked: a new credential with the new
   expect((await find('pump'))?.devices).toEqual(['b']);
 });
 
-test('Rotate a credential: the secret changes, the list of devices stays, and onChange is called', async () => {
+test('Rotate a credential: it is valid: the secret changes, the list of devices stays, and onChange is called', async () => {
   const { credentialService, find, notified } = await start();
   const first = await credentialService.issue({ account: 'pump', devices: ['a'] });
   const second = await credentialService.rotate(idOf('pump'));
@@ -90,7 +90,7 @@ test('Rotate a credential: the secret changes, the list of devices stays, and on
   expect(notified).toEqual([idOf('pump')]);
 });
 
-test('Revoke a credential: the secret becomes invalid, and onChange is called', async () => {
+test('Revoke a credential: it is valid: the secret becomes invalid, and onChange is called', async () => {
   const { credentialService, find, notified } = await start();
   const { secret } = await credentialService.issue({ account: 'pump' });
   await credentialService.revoke('pump');
@@ -112,7 +112,7 @@ test('Rotate or revoke a credential: the account has none, or a revoked one: not
   expect(notified).toEqual([]);
 });
 
-test('Forget a device: its own account is revoked, gateway accounts lose the device from their lists, other accounts stay', async () => {
+test('Forget a device: own account and gateways: its own is revoked, gateways lose the device, other accounts stay', async () => {
   const { credentialService, find, notified } = await start();
   await credentialService.issue({ account: 'sheep' });
   await credentialService.issue({ account: 'by name', devices: ['goat', 'sheep'] });

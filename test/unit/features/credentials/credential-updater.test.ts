@@ -122,7 +122,7 @@ test('Credential updater: another process changes the row first: the updater rep
   expect(await memory.find(DEVICE)).toMatchObject({ hash: 'other 2 and mine' });
 });
 
-test('Credential updater: concurrent changes in one process run one after the other, without a failed attempt', async () => {
+test('Credential updater: concurrent changes in one process: run one after the other, without a failed attempt', async () => {
   const { change, memory, calls } = await start();
   await change(DEVICE, () => wanted({ hash: '' }));
   calls.length = 0;

@@ -50,7 +50,7 @@ async function storeWith({ account, hash }: { account: string; hash?: string }) 
   return { store, deviceId };
 }
 
-test('Device sign-in: the right secret returns the account of the device, any other secret is refused', async () => {
+test('Device sign-in: right secret: returns the account of the device; other secrets: refused', async () => {
   const { store, deviceId } = await storeWith({ account: 'pump' });
   const { signIn } = start(store);
   expect(await signIn('pump', 'secret')).toMatchObject({ isInstallation: false, name: 'pump', deviceId });
@@ -64,7 +64,7 @@ test('Device sign-in: credential issued for the device name: sign-in with the de
   expect(await start(byId.store).signIn('pump', 'secret')).toBeNull();
 });
 
-test('Device sign-in: a revoked account, an unknown account or an invalid name is refused', async () => {
+test('Device sign-in: revoked account, unknown account or invalid name: refused', async () => {
   const { signIn } = start((await storeWith({ account: 'pump', hash: '' })).store);
   for (const name of ['pump', 'valve', '', 'x'.repeat(1000)])
     for (const secret of ['', 'secret']) expect(await signIn(name, secret)).toBeNull();

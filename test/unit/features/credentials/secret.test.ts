@@ -3,7 +3,7 @@ import { hashSecret, isSecret, makeSecret } from '../../../../api/features/crede
 
 const KNOWN = await hashSecret('secret');
 
-test('Device secret: a new secret has 32 random bytes and no characters that a shell or a URL must quote', () => {
+test('Device secret: new: 32 random bytes, and no character that a shell or a URL must quote', () => {
   const secrets = Array.from({ length: 100 }, makeSecret);
   expect(new Set(secrets).size).toBe(100);
   for (const secret of secrets) expect(secret).toMatch(/^[\w-]{43}$/);

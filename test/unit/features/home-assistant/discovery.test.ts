@@ -129,7 +129,7 @@ test('Home Assistant: labels and an interval are known: the labels are the names
   expect(discoveryOf(ITEM, TOPIC, DESCRIBED).expire_after).toBeUndefined();
 });
 
-test('AsyncAPI: published discovery messages for Home Assistant match their schema', () => {
+test('AsyncAPI: published discovery messages for Home Assistant: match their schema', () => {
   for (const unit of ['Cel', 'kWh', null]) {
     const described = {
       ...DESCRIBED,

@@ -35,7 +35,7 @@ async function* piecesOf(body: string | Uint8Array) {
   }
 }
 
-test.each(IMPORT_INPUTS)('Import of %s: no turn of the event loop over 100 ms', async (_, type, body) => {
+test.each(IMPORT_INPUTS)('Import: %s: no turn of the event loop over 100 ms', async (_, type, body) => {
   const format = type === 'text/csv' ? 'csv' : 'ndjson';
   const turn = await longestTurn(() => importStream(ingest, { source: piecesOf(body), format }, OPTIONS));
   expect(turn).toBeLessThan(MAX_TURN_MS);

@@ -9,7 +9,7 @@ function offer(queue: ByteQueue<{ size: number; committedAt: number }>, bytes: n
   return fits;
 }
 
-test('Kafka byte queue: take(limit) returns blocks in order, up to the limit, but at least one', () => {
+test('Kafka byte queue: take(limit): returns blocks in order, up to the limit, but at least one', () => {
   const queue = new ByteQueue(1e6);
   for (const bytes of [500, 400, 300, 2000]) offer(queue, bytes);
   expect(queue.take(1000).map(({ size }) => size)).toEqual([500, 400]);

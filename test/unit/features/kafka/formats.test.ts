@@ -48,7 +48,7 @@ test.each([
   ['avro', true, 6],
   ['packed', false, 1],
 ] as const)(
-  'Kafka format %s, explode=%p: decoded times and values are equal bit by bit',
+  'Kafka format %s, explode=%p: decoded: times and values are equal bit by bit',
   (format, explode, count) => {
     const records = createEncoder({ format, explode })(block, names);
     expect(records).toHaveLength(count);
@@ -80,7 +80,7 @@ test('Kafka format json: times near a change of their leading digits, in any ord
 });
 
 test.each(['json', 'avro', 'packed'] as const)(
-  'Kafka format %s: a watermark is encoded and decoded without change',
+  'Kafka format %s: watermark: encoded and decoded without change',
   (format) => {
     const watermark = { shard: 3, shards: 16, until: BUCKET, topics: { batches: BUCKET + 3_600_000 } };
     expect(decodeWatermark(createSmallEncoder(format).watermark(watermark))).toEqual(watermark);

@@ -18,11 +18,11 @@ import { kafkaTopics } from '../../../../tools/reference/kafka-topics.ts';
 const path = 'docs/reference/kafka-topics.asyncapi.json';
 const { channels } = JSON.parse(kafkaTopics());
 
-test(`${path}: the file equals the output of npm run docs:reference`, () => {
+test(`${path}: npm run docs:reference: the output equals the file`, () => {
   expect(readFileSync(path, 'utf8')).toBe(kafkaTopics());
 });
 
-test(`${path}: the described topics equal the Kafka topics that Millrace writes`, () => {
+test(`${path}: described topics: those that Millrace writes`, () => {
   const stream = readSettings({}, { envFile: '' }).of(KAFKA_SETTINGS);
   const addresses = Object.values<{ address: string }>(channels).map(({ address }) => address);
   expect(addresses).toEqual(usedTopics(stream).map((kind) => topicName('millrace', kind)));

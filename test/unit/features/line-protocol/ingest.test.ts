@@ -47,7 +47,7 @@ test('Line protocol: several lines of a sensor without a timestamp: each value g
   expect((await pipeline.samples('d', 'm.s', NOW)).map(([, value]) => value)).toEqual([1, 2, 3]);
 });
 
-test('Line protocol that replaces: stored values get the new ones, and a line without a timestamp is refused', async () => {
+test('Line protocol: replace=true: stored values are replaced, and a line without a timestamp is refused', async () => {
   const pipeline = await start();
   await submitLines(pipeline, `m,device=d s=9 ${NOW}\nm,device=e s=8 ${NOW}\n`);
   const lines = `m,device=d s=1 ${NOW}\nm,device=e s=2\nm,device=nobody s=3 ${NOW}\n`;

@@ -114,7 +114,7 @@ test('Mappings file: a preset with overrides: topic, time zone, ignored sensors 
   });
 });
 
-test('Subscriptions of mappings: topics of values are shared subscriptions, those of descriptions are not, skipped ones are absent', () => {
+test('Subscriptions of mappings: topics of values: shared; of descriptions: not shared; skipped ones: absent', () => {
   const mappings = new Mappings(
     parseMappings(
       `mappings:

@@ -131,6 +131,6 @@ test('Hostile payload on a mapped topic: texts and names of 400,000 or more char
 });
 
 test.each(['iot/live/all', 'iot/v1/all/x', '$SYS/all', 'all', 'all/', 'all/d/e', 'ALL/d'])(
-  'Topic %s: no mapping matches',
+  'Mapping: topic %s: does not match',
   (topic) => expect(mappings.match(topic)).toBeNull(),
 );

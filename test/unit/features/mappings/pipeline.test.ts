@@ -156,7 +156,7 @@ test('Mapping with a wide topic pattern: topics of Millrace match: never mapped'
 });
 
 // A feature that is not listed leaves its topics to mappings.
-test('Mapping with the topics of another feature: refused with the feature, and without it the topic is mapped', async () => {
+test('Mapping: topics of another feature: refused with this feature, mapped without it', async () => {
   const wide = join(directory, 'wide.yaml');
   writeFileSync(wide, "mappings: [{ name: wide, topic: '+/x/{device}', values: [{ all: '' }] }]");
   const own = join(directory, 'own.yaml');

@@ -62,7 +62,7 @@ describe.each(PRODUCTS)('Uplink of %s', (preset, topic, message, counter, addres
     ]);
   });
 
-  test(`Uplink of ${preset}: redelivered by the broker: read as the first time, with its signal`, () => {
+  test(`Uplink of ${preset}: redelivered by the broker: read like the first delivery, with its signal`, () => {
     expect(
       read([
         ['a', message(0)],

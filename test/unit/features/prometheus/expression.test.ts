@@ -95,7 +95,7 @@ test.each([
   '1ms1h',
   '0x10',
   '1'.repeat(100_000),
-])('PromQL duration %j: ms, or refused', (text) => {
+])('PromQL duration: %j: ms, or refused', (text) => {
   const expected = { 5: 5000, '1h30m': 5_400_000, 0.5: 500, '7ms': 7 }[text];
   if (expected) expect(durationOf(text)).toBe(expected);
   else expect(() => durationOf(text)).toThrow('not a duration');

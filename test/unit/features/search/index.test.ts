@@ -34,7 +34,7 @@ function indexOf(items: ReturnType<typeof item>[]) {
   };
 }
 
-test('Search index: a part of a name finds sites, devices and sensors, and the best match comes first', async () => {
+test('Search index: part of a name: finds sites, devices and sensors, the best match first', async () => {
   const { find } = indexOf([item('collar-10', 'ear'), item('collar-9', 'ear'), item('gate', 'collar')]);
   expect(await find('COLLAR')).toEqual([
     'sensor collar',
@@ -49,7 +49,7 @@ test('Search index: a part of a name finds sites, devices and sensors, and the b
   expect(await find(' ')).toEqual([]);
 });
 
-test('Search index: searches within ten seconds share one database read, a later search reads again', async () => {
+test('Search index: searches within ten seconds: share one database read; a later search reads again', async () => {
   const { find, wait, reads } = indexOf([item('a', 's', null)]);
   await Promise.all([find('a'), find('s')]);
   wait(9 * SECOND_MS);

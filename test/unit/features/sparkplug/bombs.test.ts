@@ -13,7 +13,7 @@ test.each([
   ['a metric with a header of 4 GB', bytes('12ffffffff0f'), 'malformed'],
   ['a number of too many bytes', bytes('08', Buffer.alloc(1000, 0xff)), 'malformed'],
   ['half a million empty metrics', Buffer.alloc(MB).map((_, at) => (at % 2 ? 0 : 0x12)), 'too_large'],
-])('Sparkplug bomb of %s: refused as malformed or too large', (_, payload, code) => {
+])('Sparkplug bomb: %s: refused as malformed or too large', (_, payload, code) => {
   expect(() => decodePayload(Buffer.from(payload))).toThrow(expect.objectContaining({ code }));
 });
 

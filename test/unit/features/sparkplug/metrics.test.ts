@@ -74,7 +74,7 @@ describe('Sparkplug: name and type of a metric', () => {
     [{ double: 1 }, 'metrics[0].name', 'is missing, and there is no alias'],
     [{ alias: 9, double: 1 }, 'metrics[0].alias', 'must be one that a birth defines'],
     [{ name: 'x', int: 1 }, 'metrics[0].datatype', 'must be given here or in a birth'],
-  ])('Sparkplug metric %j: refused as unknown_sensor, with path and rule', (metric, path, rule) => {
+  ])('Sparkplug metric: %j: refused as unknown_sensor, with path and rule', (metric, path, rule) => {
     const { refused, allKnown } = read(payloadOf([metric], NOW), birth);
     expect([refused, allKnown]).toEqual([[{ index: 0, code: 'unknown_sensor', path, rule }], false]);
   });

@@ -21,7 +21,7 @@ function read(bytes: Buffer, birth?: Buffer) {
   return { found, allKnown, refused: batch.refused, skipped: batch.counts.skipped };
 }
 
-test('Sparkplug NBIRTH payload: metrics except those of the protocol become sensors with values, and bdSeq is read', () => {
+test('Sparkplug NBIRTH payload: metrics: become sensors with values, except those of the protocol; bdSeq is read', () => {
   const payload = decodePayload(vector('nbirth'));
   expect([payload.timestamp, payload.seq, bdSeqOf(payload.metrics)]).toEqual([T0, 0, 7]);
   expect(readBirthCertificate(payload, DEVICE, T0)).toMatchObject({
@@ -38,7 +38,7 @@ test('Sparkplug NBIRTH payload: metrics except those of the protocol become sens
   });
 });
 
-test('Sparkplug DBIRTH payload: texts are no sensors, but a metric with null is a sensor', () => {
+test('Sparkplug DBIRTH payload: text: no sensor; null: a sensor', () => {
   const { sensors } = readBirthCertificate(decodePayload(vector('dbirth')), DEVICE, T0);
   expect(sensors.map(({ index, name, type, unit }) => [index, name, type, unit])).toEqual([
     [0, 'Temperature', 'Double', '°C'],
@@ -165,6 +165,6 @@ test('Sparkplug payload: 10,000 metrics: accepted; one more: refused with too_la
   expect(() => decodePayload(times(10_001))).toThrow(expect.objectContaining({ code: 'too_large' }));
 });
 
-test('Sparkplug rebirth command: encoded bytes equal those of another implementation', () => {
+test('Sparkplug rebirth command: encoded: equal to the bytes of another implementation', () => {
   expect(encodeRebirth(T0)).toEqual(vector('rebirth'));
 });

@@ -7,7 +7,7 @@ const afterwards = useCleanUps();
 test.each([
   ['true', 'refused', { malformed: 1 }],
   ['false', 'unknown_topic', null],
-])('Sparkplug NBIRTH that is not protobuf, SPARKPLUG=%s: result %s', async (SPARKPLUG, outcome, codes) => {
+])('Sparkplug NBIRTH: not protobuf, SPARKPLUG=%s: result %s', async (SPARKPLUG, outcome, codes) => {
   const pipeline = await startMemoryPipeline({ settings: { SPARKPLUG } });
   afterwards(() => pipeline.stop());
   expect(await pipeline.accept('spBv1.0/g/NBIRTH/n', 'x')).toBe(outcome);

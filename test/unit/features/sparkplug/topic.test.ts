@@ -32,7 +32,7 @@ test.each([
   ['spBv1.0/plant/toString/edge-1', null],
   ['spBv1.0', null],
   ['spAv1.0/plant/NDATA/edge-1', null],
-])('Sparkplug topic %s: parsed if it is of an edge node, otherwise null', (topic, expected) => {
+])('Sparkplug topic: %s: parsed if it is of an edge node, otherwise null', (topic, expected) => {
   expect(parseSparkplugTopic(topic)).toEqual(expected);
 });
 
@@ -48,7 +48,7 @@ test('Sparkplug topics: all subscription filters: the parser accepts a topic of 
   ]);
 });
 
-test('AsyncAPI: the described topics of edge nodes are those that ingest subscribes to', () => {
+test('AsyncAPI: described topics of edge nodes: those that ingest subscribes to', () => {
   const topics = [CHANNELS.edgeNode, CHANNELS.edgeDevice].flatMap(({ address, parameters }) =>
     parameters.type.enum.map((type) => address.replace('{type}', type).replaceAll(/{\w+}/g, '+')),
   );

@@ -8,7 +8,7 @@ const HOUR = 3_600_000;
 const FROM = Date.UTC(2026, 1, 3);
 
 /** The most hours that one page reads, and how many of these hours it reads at once. */
-const MOST_HOURS_A_PAGE = 768;
+const MAX_HOURS_A_PAGE = 768;
 const HOURS_AT_ONCE = 32;
 
 const sensor = { device: Buffer.alloc(16), sensor: Buffer.alloc(16), group: 0 } as Sensor;
@@ -102,13 +102,13 @@ test('Page of samples: any samples, limits and ranges: all pages together cover 
 test.each(['asc', 'desc'] as Array<'asc' | 'desc'>)(
   'Page of samples: order %s: more empty hours than a page reads: the page is empty, and reports how far it read',
   async (order) => {
-    const range = { from: FROM, to: FROM + 2 * MOST_HOURS_A_PAGE * HOUR + 5 * HOUR };
+    const range = { from: FROM, to: FROM + 2 * MAX_HOURS_A_PAGE * HOUR + 5 * HOUR };
     const history = createHistory([], { isCounted: false });
     const page = await readPage(history, sensor, range, { order, limit: 10 });
     expect(page.times).toEqual([]);
     const read = history.reads.reduce((sum, hours) => sum + hours, 0);
-    expect(read).toBeGreaterThanOrEqual(MOST_HOURS_A_PAGE);
-    expect(read).toBeLessThan(MOST_HOURS_A_PAGE + HOURS_AT_ONCE);
+    expect(read).toBeGreaterThanOrEqual(MAX_HOURS_A_PAGE);
+    expect(read).toBeLessThan(MAX_HOURS_A_PAGE + HOURS_AT_ONCE);
     expect(page.reached).toBe(order === 'asc' ? range.from + read * HOUR : range.to - read * HOUR);
   },
 );

@@ -75,7 +75,7 @@ test('Session: signed in with a token: the session has the scopes of this token 
   now = NOW;
 });
 
-test('Session: a valid session cookie is found after three invalid session cookies, but not after four', async () => {
+test('Session: valid cookie after invalid ones: found after three, not after four', async () => {
   const { cookie } = await sessionOf(READER);
   const other = `millrace_session=${NOW + 1}.${'A'.repeat(43)}; `;
   expect((await ask({ cookie: other.repeat(3) + cookie })).status).toBe(200);

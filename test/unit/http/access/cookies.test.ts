@@ -39,7 +39,7 @@ test.each([
   for (const cookie of cookies) expect(/; Secure(;|$)/.test(cookie)).toBe(isSecure);
 });
 
-test('Session cookie: it has the attributes HttpOnly, SameSite=Strict and Expires at the end of the session', async () => {
+test('Session cookie: attributes: HttpOnly, SameSite=Strict, and Expires at the end of the session', async () => {
   const now = Date.parse('2026-11-22T12:00:00.000Z');
   const [begun, ended] = await cookiesSet({ settings: TOKENS, clock: () => now });
   expect(begun).toMatch(

@@ -43,7 +43,7 @@ test('Wrong tokens: the eleventh wrong token of an IP address: 429, valid tokens
   expect((await show('guess', '192.0.2.2')).status).toBe(401);
 });
 
-test('Wrong tokens: valid tokens, requests without a token and sessions are not counted', async () => {
+test('Wrong tokens: valid tokens, sessions, requests without a token: not counted', async () => {
   const { app, show, signIn } = await start({
     settings: BEHIND_PROXY,
     attempts: { most: 1, windowMs: 60_000 },

@@ -50,6 +50,6 @@ test.each([
   ['Basic', ''],
   ['Digest token', ''],
   ['token', ''],
-])('Authorization header %j: the token in it is %j', (header, token) => {
+])('Authorization header: %j: the token is %j', (header, token) => {
   expect(readToken(header)).toBe(token);
 });

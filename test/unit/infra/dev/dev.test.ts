@@ -14,7 +14,7 @@ describe('Dev: --fresh', () => {
   });
   afterEach(() => rm(dir, { recursive: true }));
 
-  test('npm run dev -- --fresh: the data directory of Millrace is emptied, except for downloads and certificates', async () => {
+  test('npm run dev -- --fresh: data directory of Millrace: emptied, except for downloads and certificates', async () => {
     await claimDataDir(dir);
     for (const name of ['engine', 'tls', 'cassandra', 'cursor-secret']) await writeFile(join(dir, name), '');
     await emptyDataDir(dir, KEPT_FOLDERS);

@@ -21,7 +21,7 @@ function createWork() {
   return work;
 }
 
-test('Queue of a device: measurements run concurrently, but those behind a birth message wait for the birth', async () => {
+test('Queue of a device: measurements: run concurrently; behind a birth message: wait for the birth', async () => {
   const queue = new DeviceQueue();
   const [a, b, birth, c, elsewhere] = [createWork(), createWork(), createWork(), createWork(), createWork()];
   const all = [

@@ -27,7 +27,7 @@ test.each([
   ['a million empty records', bytes('9a000f4240', Buffer.alloc(MB, 0xa0)), 'too_large'],
   ['a million empty records in one', bytes('81a1029a000f4240', Buffer.alloc(MB, 0xa0)), 'too_large'],
   ['a million empty records of an array without a length', bytes('9f', Buffer.alloc(MB, 0xa0)), 'too_large'],
-])('CBOR bomb of %s: refused as malformed or too large', (_, payload, code) => {
+])('CBOR bomb: %s: refused as malformed or too large', (_, payload, code) => {
   expect(() => read(payload, 'application/senml+cbor')).toThrow(expect.objectContaining({ code }));
 });
 

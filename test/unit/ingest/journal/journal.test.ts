@@ -114,7 +114,7 @@ test('Journal: the process is killed before the rows are written: another proces
   expect(await second.latest('d')).toEqual({ s: [NOW - 60_000, 2] });
 });
 
-test('Journal: a drained process leaves no run and no segment', async () => {
+test('Journal: the process is drained: no run and no segment is left', async () => {
   const pipeline = await start();
   await openJournal(pipeline);
   await measure(pipeline, 'd', NOW, 1);
@@ -122,7 +122,7 @@ test('Journal: a drained process leaves no run and no segment', async () => {
   expect(await pipeline.store.journal.runs()).toEqual([]);
 });
 
-test('Journal: a run whose beat is old acknowledges nothing more: the message gets its own row', async () => {
+test('Journal: the heartbeat of its run is old: the message gets its own row', async () => {
   const pipeline = await start();
   await openJournal(pipeline);
   const isFresh = JournalRun.prototype.isFresh;
@@ -139,7 +139,7 @@ test('Journal: a run whose beat is old acknowledges nothing more: the message ge
   }
 });
 
-test('Journal: the other process reads a sensor that was registered after it had read the device: its samples are written', async () => {
+test('Journal: a sensor is registered after the process of the takeover has read the device: its samples are written', async () => {
   const first = await start();
   const second = await start({ database: first.client, settings: { INGEST_JOURNAL: 'never' } });
   await openJournal(first);

@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import { SessionlessBroker } from '../../../../api/mqtt/embedded/mqtt5.ts';
 import { Persistence } from '../../../../api/mqtt/embedded/retained.ts';
 import { useCleanUps } from '../../../support/clean-ups.ts';
-import { Line } from '../../../support/mqtt/line.ts';
+import { FakeSocket } from '../../../support/mqtt/fake-socket.ts';
 import { connectBytes, subscribeBytes } from '../../../support/mqtt/packets.ts';
 
 /** After this many turns of the event loop the broker has handled everything. */
@@ -19,11 +19,11 @@ test('Embedded broker: two clients take over a client id at once: the last clien
   const broker = new SessionlessBroker({ persistence: new Persistence() });
   await broker.listen();
   afterwards(() => new Promise((resolve) => broker.close(() => resolve(undefined))));
-  const signIn = (): Line => {
-    const line = new Line();
-    broker.handle(line);
-    line.arrive(connectBytes({ clientId: 'd' }));
-    return line;
+  const signIn = (): FakeSocket => {
+    const socket = new FakeSocket();
+    broker.handle(socket);
+    socket.arrive(connectBytes({ clientId: 'd' }));
+    return socket;
   };
   const older = signIn();
   // aedes removes the subscription in the next turn. This delays the close of the older connection.

@@ -90,7 +90,7 @@ const offsets = fc
   .map((list) => list.sort((a, b) => a - b));
 const message = fc.array(offsets, { minLength: 4, maxLength: 4 });
 
-test('Block of several messages: packMessages() returns the block of the merged samples, or null', () => {
+test('Block of several messages: packMessages(): returns the block of the merged samples, or null', () => {
   fc.assert(
     fc.property(
       fc.array(message, { minLength: 1, maxLength: 4 }),

@@ -107,7 +107,7 @@ test('Joined corrections: random rows with later corrections: the joined row giv
   );
 });
 
-test('Packed undo: packed and unpacked unchanged; an undo of a later revision is refused', () => {
+test('Packed undo: of an earlier revision: packed and unpacked unchanged; of a later one: refused', () => {
   const { revision, times } = unpackSamples(HOUR, packUndo(7, 5));
   expect([revision, times.length]).toEqual([{ at: 7, spans: [], undoes: 5 }, 0]);
   expect(() => packUndo(5, 5)).toThrow(RangeError);
@@ -147,7 +147,7 @@ test('Packed bundle: random corrections: unpacked to the same series, and broken
   expect(() => unpackRow(HOUR, packBundle([]))).toThrow(RangeError);
 });
 
-test('Packed samples without a correction: the unpacked series has no revision', () => {
+test('Packed samples: without a correction: the unpacked series has no revision', () => {
   const blob = packSamples(HOUR, [HOUR], [1], 0, 1);
   expect(Object.keys(unpackSamples(HOUR, blob))).toEqual(['times', 'values']);
 });

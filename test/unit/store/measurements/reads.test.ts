@@ -63,7 +63,7 @@ test('Reads of an hour: samples are stored while a read is running: a later read
   expect((await Promise.all(later)).map(({ times }) => times.length)).toEqual([2, 1]);
 });
 
-test('Reads of an hour: reads since times within the same 10 s share one read, which leaves out nothing that is wanted', async () => {
+test('Reads of an hour: since times within the same 10 s: share one read, without a missing row', async () => {
   const { reads, starts, store } = createStore();
   for (const ms of [5000, 19_999, 20_000, 25_000]) store(ms, [1]);
   const [first, second, third] = await Promise.all(

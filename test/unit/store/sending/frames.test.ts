@@ -89,7 +89,7 @@ test('Prepared Cassandra writes: any single statement: the frame equals that of 
   );
 });
 
-test('Prepared Cassandra writes: the installed driver has the internal functions that are needed', () => {
+test('Prepared Cassandra writes: installed driver: has the internal functions that are needed', () => {
   expect(driverInternals(client)).not.toBeNull();
 });
 

@@ -7,7 +7,7 @@ import type { Config } from '../../../../common/settings/config.ts';
 import { readSettings } from '../../../../common/settings/index.ts';
 import { GENERATED } from '../../../../docs/.vitepress/generated.js';
 import { windowFor } from '../../../../schema/time-window.ts';
-import { CONSTANTS, needsOf, type Plan, stayOf } from '../../../../tools/sizing/formula.ts';
+import { CONSTANTS, needsOf, type Plan, retentionFactor } from '../../../../tools/sizing/formula.ts';
 import { readPlan, reportOf } from '../../../../tools/sizing/size.ts';
 
 const read = (path: string): string => readFileSync(new URL(`../../../../${path}`, import.meta.url), 'utf8');
@@ -19,7 +19,7 @@ const LINE = '--sensors 1e6 --interval 1s --batch 60s --retention 30d --history 
 
 const page = read('docs/explanation/sizing.md');
 
-test('Sizing page: the example equals the output of npm run size', () => {
+test('Sizing page: example: equals the output of npm run size', () => {
   expect(page).toContain(`$ npm run size -- ${LINE}\n${reportOf(planOf(LINE))}\n\`\`\``);
 });
 
@@ -39,7 +39,7 @@ test.each([4, 30, 31, 365, 730, 3650])(
       // A compaction window is dropped when its last row has expired.
       oldest = Math.max(oldest, now - Math.floor((now - days) / windowDays) * windowDays);
     }
-    expect(Math.abs(stayOf(days) * days - oldest)).toBeLessThan(2 / 24);
+    expect(Math.abs(retentionFactor(days) * days - oldest)).toBeLessThan(2 / 24);
   },
 );
 

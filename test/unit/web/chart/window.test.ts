@@ -139,7 +139,7 @@ test('Chart range: panned to an earlier time: no longer live; panned back to now
   expect(pan(before, 40_000, bounds)).toEqual(liveWindow(60_000, NOW));
 });
 
-test('Chart on a touch screen: one finger pans, two fingers zoom, crossed fingers do not reverse the time axis', () => {
+test('Chart on a touch screen: fingers move: one pans, two zoom, and crossed ones do not reverse the time axis', () => {
   expect(windowUnderPointers([{ x: 50, ts: 1000 }], 100, 400)).toEqual({ from: 800, to: 1200 });
   expect(
     windowUnderPointers(

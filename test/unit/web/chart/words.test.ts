@@ -105,7 +105,7 @@ describe('Chart keys', () => {
     expect(press('End', 0)).toEqual({ entry: 3 });
   });
 
-  test('Chart keys: plus zooms at the cursor, Shift with an arrow pans, 0 and Escape reset the range', () => {
+  test('Chart keys: plus, Shift with an arrow, 0 or Escape: zooms at the cursor, pans, resets the range', () => {
     expect(press('+', 0)).toEqual({ window: { live: false, from: 8, to: 25_008 } });
     expect(press('ArrowRight', null, { shiftKey: true })).toEqual({
       window: { live: false, from: 25_000, to: 125_000 },

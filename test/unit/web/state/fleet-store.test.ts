@@ -54,7 +54,7 @@ test('Fleet store: older or repeated value of a sensor: ignored; other value for
   expect(fleet.take('d/s', item('d/s', 7, 1000))?.value).toBe(7);
 });
 
-test('Fleet store: drain() returns each changed sensor once; the layout version changes only with new names', () => {
+test('Fleet store: drain(): returns each changed sensor once; the layout version changes only with new names', () => {
   const fleet = new Fleet();
   fleet.take('d/s', item('d/s', 1));
   fleet.take('d/s', item('d/s', 2, 1000));

@@ -65,7 +65,7 @@ test('Device list of the fleet: filter for a place: devices with a sensor at the
   expect([namesAt('P'), namesAt('P/H'), namesAt('P/H/L')]).toEqual([['collar-2'], ['collar-2'], []]);
 });
 
-test('Fleet store: holdsAll() is true once all sensors that the API counts are loaded, and false with a filter', () => {
+test('Fleet store: holdsAll(): true once all sensors that the API counts are loaded; false with a filter', () => {
   const fleet = filled();
   expect(fleet.holdsAll()).toBe(false);
   fleet.expect(5);

@@ -41,7 +41,7 @@ describe('Rows of a page', () => {
   });
 });
 
-test('Sorting of a list: numbers in names are sorted by value; unknown values come last in both directions', () => {
+test('Sorting of a list: numbers in names: by value; unknown values: last in both directions', () => {
   const names = ['gate-10', null, 'gate-9', 'Gate-1'];
   const self = (name: string | null) => name;
   expect(sorted(names, self, false)).toEqual(['Gate-1', 'gate-9', 'gate-10', null]);

@@ -13,7 +13,7 @@ const item = (second: number, value: number, sensor: string = 's') => ({
   value,
 });
 
-test('Recent values of a sensor: an older or repeated value is ignored, a newer value is appended', () => {
+test('Recent values of a sensor: older or repeated value: ignored; newer value: appended', () => {
   const values = createRecentValues();
   expect(values.take(item(10, 1))).toBe(true);
   expect(values.take(item(10, 1))).toBe(false);
@@ -23,14 +23,14 @@ test('Recent values of a sensor: an older or repeated value is ignored, a newer 
   expect(values.get('d/s')?.recent.map(({ value }) => value)).toEqual([1, 2]);
 });
 
-test('Recent values of a sensor: a second value for the same instant replaces the first value', () => {
+test('Recent values of a sensor: second value for the same instant: replaces the first', () => {
   const values = createRecentValues();
   values.take(item(10, 1));
   expect(values.take(item(10, 5))).toBe(true);
   expect(values.get('d/s')?.recent).toEqual([{ ts: 10_000, value: 5 }]);
 });
 
-test('Recent values of sensors: at most 60 values per sensor; beyond 2000 sensors, the longest silent sensor is removed', () => {
+test('Recent values of sensors: limits: 60 values per sensor; beyond 2000 sensors the longest silent one is removed', () => {
   const values = createRecentValues();
   for (let second = 0; second < 500; second += 1) values.take(item(second, second));
   expect(values.get('d/s')?.recent.length).toBeLessThanOrEqual(60);

@@ -68,7 +68,7 @@ test('Roll-ups of a day: packed and unpacked: equal, with the stamp; damaged: an
   for (const length of [7, 63, 65]) expect(() => unpack(Buffer.alloc(length))).toThrow(RangeError);
 });
 
-test('Roll-ups of a day that an earlier version stored by hour: unpacked, without hours whose samples are gone', () => {
+test('Roll-ups of a day: an earlier version stored them by hour: unpacked, without hours whose samples are gone', () => {
   const day = HOUR - 12 * HOUR_MS;
   const stored = Buffer.alloc(64);
   for (const [index, number] of [2, 1, 3, 4, 3, 1, 900].entries()) stored.writeDoubleBE(number, index * 8);

@@ -100,7 +100,7 @@ test('Moved or placed: from a time after now: in_future', async () => {
   await expect(assets.place('pump', 'Plant 1', since)).rejects.toMatchObject({ code: 'in_future' });
 });
 
-test('Renamed asset: it has its new path, and its old name before', async () => {
+test('Renamed asset: now and in the past: the new path, then the old one', async () => {
   const id = assets.idOf('Plant 1/Hall 1');
   await assets.edits.change(EDITOR, id, { name: 'North' });
   expect(assets.tree.byPath('Plant 1/North/Press')?.name).toBe('Press');
@@ -111,7 +111,7 @@ test('Renamed asset: it has its new path, and its old name before', async () => 
   });
 });
 
-test('Changed level: it must stay between those of all parents and children, also past ones', async () => {
+test('Changed level: outside those of its parents and children, also past ones: refused', async () => {
   const hall = assets.idOf('Plant 1/Hall 1');
   await assets.move('Plant 1/Hall 1/Press', 'Plant 1/Hall 2');
   for (const level of ['site', 'machine'] as const) {
@@ -140,7 +140,7 @@ test('Retired asset: it is empty: it stays in the past, and its name is free', a
   expect(assets.idOf('Plant 1/Hall 2')).not.toBe(id);
 });
 
-test('Placed device: the first place is for always, a later one from the present hour on', async () => {
+test('Placed device: first and later place: the first counts for all time, a later one from the present hour on', async () => {
   await assets.place('pump', 'Plant 1/Hall 1');
   await assets.place('pump', 'Plant 1/Hall 2');
   expect(assets.ancestors('pump/flow', 0)).toEqual(['Plant 1/Hall 1', 'Plant 1']);
@@ -148,7 +148,7 @@ test('Placed device: the first place is for always, a later one from the present
   expect(assets.ancestors('pump/flow', HOUR)).toEqual(['Plant 1/Hall 2', 'Plant 1']);
 });
 
-test('Placed sensor: its own place comes before that of its device, until it is removed', async () => {
+test('Placed sensor: its device has a place too: its own counts until it is removed', async () => {
   await assets.place('pump', 'Plant 1/Hall 1');
   await assets.place('pump/flow', 'Plant 1/Hall 2', HOUR - 2 * HOUR_MS);
   const hall = assets.idOf('Plant 1/Hall 2');
@@ -173,7 +173,7 @@ test('Removed device: it has no place: not_found', async () => {
   await expect(assets.place('pump', null)).rejects.toMatchObject({ code: 'not_found' });
 });
 
-test('Retired device: it and its sensors leave their assets, which are then empty', async () => {
+test('Retired device: it and its sensors have places: they leave their assets, which are then empty', async () => {
   await assets.place('pump', 'Plant 1/Hall 2');
   await assets.place('pump/flow', 'Plant 1/Hall 1/Press');
   await assets.edits.retireDevice(device('pump'));

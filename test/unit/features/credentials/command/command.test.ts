@@ -97,7 +97,7 @@ const secretsOf = (lines: string[]): Map<string, string> =>
 const isValid = async (account: string, secret: string | undefined) =>
   isSecret(String(secret), (await find(account))?.hash ?? null);
 
-test('Credentials command: the CQL settings reach the database connection, which is closed at the end', async () => {
+test('Credentials command: CQL settings: reach the database connection, which is closed at the end', async () => {
   const { options, closed, error } = await run(['list']);
   expect(error).toBeNull();
   expect(options).toMatchObject({ cql: { keyspace: 'millrace' }, retention: { latestGroups: 4 } });

@@ -13,6 +13,6 @@ test.each([
   ['+1', "'+1"],
   ['@SUM(A1)', "'@SUM(A1)"],
   ['Café', 'Café'],
-])('CSV export: cell %j is written as %s', (cell, text) => {
+])('CSV export: cell %j: written as %s', (cell, text) => {
   expect(csvCell(cell)).toBe(text);
 });

@@ -13,7 +13,7 @@ import { Persistence } from '../../../../../api/mqtt/embedded/retained.ts';
 import { Settling } from '../../../../../api/mqtt/embedded/settling.ts';
 import { createMetrics } from '../../../../../api/observability/metrics.ts';
 import { parseTopic, topicContract } from '../../../../../schema/topics.ts';
-import { Line } from '../../../../support/mqtt/line.ts';
+import { FakeSocket } from '../../../../support/mqtt/fake-socket.ts';
 import {
   connectBytes,
   PINGREQ,
@@ -94,8 +94,8 @@ async function startBroker({ budgetBytes }: { budgetBytes: number }) {
     get received() {
       return received;
     },
-    open(line: Line) {
-      const connection = openConnection(line as unknown as Socket, {
+    open(socket: FakeSocket) {
+      const connection = openConnection(socket as unknown as Socket, {
         aedes,
         scheduler,
         maxMessageBytes: 1024 * 1024,
@@ -107,13 +107,13 @@ async function startBroker({ budgetBytes }: { budgetBytes: number }) {
   };
 }
 
-function answersOf(line: Line): Record<string, number> {
+function answersOf(socket: FakeSocket): Record<string, number> {
   const counts: Record<string, number> = {};
   const parser = mqttPacket.parser();
   parser.on('packet', ({ cmd }) => {
     counts[cmd] = (counts[cmd] ?? 0) + 1;
   });
-  parser.parse(Buffer.concat(line.written));
+  parser.parse(Buffer.concat(socket.written));
   return counts;
 }
 
@@ -163,18 +163,18 @@ test('Connection reader: random packets in random chunks, committed after random
   await fc.assert(
     fc.asyncProperty(cases, async (given) => {
       const broker = await startBroker(given);
-      const line = new Line({ highWaterMark: given.highWaterMark });
-      broker.open(line);
+      const socket = new FakeSocket({ highWaterMark: given.highWaterMark });
+      broker.open(socket);
       const { bytes, expected, messages } = streamOf(given.packets);
-      await runUntilQuiet(broker, line, bytes, given);
-      expect({ answers: answersOf(line), received: broker.received, unread: line.unread }).toEqual({
+      await runUntilQuiet(broker, socket, bytes, given);
+      expect({ answers: answersOf(socket), received: broker.received, unread: socket.unread }).toEqual({
         answers: expected,
         received: messages,
         unread: 0,
       });
-      line.push(null);
-      await runUntilQuiet(broker, line, Buffer.alloc(0), given);
-      expect(line.destroyed).toBe(true);
+      socket.push(null);
+      await runUntilQuiet(broker, socket, Buffer.alloc(0), given);
+      expect(socket.destroyed).toBe(true);
       await broker.stop();
     }),
     // No shrinking: it takes minutes, because each stalled case must become quiet first.
@@ -206,7 +206,7 @@ function streamOf(pattern: Array<{ kind: string; size: number }>) {
  */
 async function runUntilQuiet(
   broker: Awaited<ReturnType<typeof startBroker>>,
-  line: Line,
+  socket: FakeSocket,
   bytes: Buffer,
   { chunks, settling }: { chunks: Array<{ bytes: number; turns: number }>; settling: number[] },
 ) {
@@ -217,13 +217,13 @@ async function runUntilQuiet(
   for (let turn = 0, quiet = 0; quiet < QUIET_TURNS; turn++) {
     if (sent < bytes.length && pause-- <= 0) {
       const next = chunks[chunk++ % chunks.length] as (typeof chunks)[number];
-      line.arrive(bytes.subarray(sent, sent + next.bytes));
+      socket.arrive(bytes.subarray(sent, sent + next.bytes));
       sent += next.bytes;
       pause = next.turns;
     }
     for (const settle of broker.unsettled.splice(0, settling[turn % settling.length])) settle();
     await nextTurn();
-    const state = [line.unread, line.written.length, broker.received, line.destroyed].join();
+    const state = [socket.unread, socket.written.length, broker.received, socket.destroyed].join();
     const isWaiting = sent < bytes.length || broker.unsettled.length > 0 || broker.scheduler.waiting > 0;
     quiet = state === before && !isWaiting ? quiet + 1 : 0;
     before = state;

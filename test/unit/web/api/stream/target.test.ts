@@ -36,6 +36,6 @@ test('Union of subscriptions: any targets: it has exactly the items of the targe
   );
 });
 
-test('Subscription by a name that the API knows as an id: it has every item', () => {
+test('Subscription by name: the API knows the name as an id: it has every item', () => {
   expect(ITEMS.filter(selectorOf({ devices: ['a'] }))).toEqual(ITEMS);
 });

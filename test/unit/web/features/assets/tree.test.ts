@@ -18,7 +18,7 @@ test('Address of an asset: names with spaces, ampersands and umlauts: the page r
   expect(assetHref(null)).toBe('/assets');
 });
 
-test('Path of an asset: each ancestor has its own path, and a root has no parent', () => {
+test('Path of an asset: ancestors: each has its own path, and a root has no parent', () => {
   expect(stepsOf('P/H/L')).toEqual([
     { name: 'P', path: 'P' },
     { name: 'H', path: 'P/H' },
@@ -27,13 +27,13 @@ test('Path of an asset: each ancestor has its own path, and a root has no parent
   expect(['P/H/L', 'P'].map(parentOf)).toEqual(['P/H', null]);
 });
 
-test('Levels of a child: deeper than the parent, the next one first; a root is a site unless another level is chosen', () => {
+test('Levels of a child: below a parent: deeper ones, the next first; a root: a site unless another level is chosen', () => {
   expect(levelsUnder(null)).toEqual(['site', 'enterprise', 'area', 'line', 'cell', 'machine']);
   expect(levelsUnder('line')).toEqual(['cell', 'machine']);
   expect(levelsUnder('machine')).toEqual([]);
 });
 
-test('New parent of an asset: on a higher level, and not its parent already', () => {
+test('New parent of an asset: choices: on a higher level, and not its parent already', () => {
   const asset = { asset_id: 'a', level: 'line' as const, parent_id: 'p' };
   const parent = (asset_id: string, level: 'area' | 'cell' | 'line') => ({
     asset_id,
@@ -50,7 +50,7 @@ test('New parent of an asset: on a higher level, and not its parent already', ()
   expect(canHold(parent('b', 'cell'), asset)).toBe(false);
 });
 
-test('Drag: an asset is dropped on a higher level or on the top; a member on any asset but its own', () => {
+test('Drag: drop targets: for an asset a higher level or the top, for a member any asset but its own', () => {
   const place = (asset_id: string, level: Level) => ({ asset: { asset_id, level, path: 'P' }, label: 'P' });
   const line = { kind: 'asset', asset: { asset_id: 'l', level: 'line', parent_id: 'p' } as Asset } as const;
   expect(accepts(line, place('h', 'area'))).toBe(true);
@@ -63,7 +63,7 @@ test('Drag: an asset is dropped on a higher level or on the top; a member on any
   expect(accepts(member, TOP)).toBe(false);
 });
 
-test('Types of sensors: the most frequent first; a type with different units has no unit', () => {
+test('Types of sensors: order and unit: the most frequent first; a type with different units has no unit', () => {
   const sensors = [
     { type: 'pulse', unit: 'beat/min' },
     { type: null, unit: 'm' },
@@ -76,7 +76,7 @@ test('Types of sensors: the most frequent first; a type with different units has
   ]);
 });
 
-test('Place of a sensor: its own place comes before that of its device; an earlier place does not count', () => {
+test('Place of a sensor: its device has a place too: its own counts; an earlier one does not', () => {
   const place = (sensor_id: string | null, path: string, to: string | null = null) => ({
     sensor_id,
     sensor: sensor_id,
@@ -104,7 +104,7 @@ test.each([
   expect(editWords(new Problem({ title: 'refused', detail: 'why', code, status })).title).toBe(title);
 });
 
-test('Places of the fleet: a sensor without a place of its own is where its device is; one object for each path', () => {
+test('Places of the fleet: a sensor has no place of its own: it is where its device is; one object for each path', () => {
   const member = (device_id: string, sensor_id: string | null, path: string) => ({
     device_id,
     device: null,

@@ -98,7 +98,7 @@ function reader(stepMs: number = BIN_MS) {
   return { ranges, read };
 }
 
-test('Bins of a sensor: the next reading asks for the last two bins alone, and gives what a whole reading gives', async () => {
+test('Bins of a sensor: next reading: asks only for the last two bins, and equals a whole reading', async () => {
   const { ranges, read } = reader();
   const first = await readBins(undefined, NOON + 1, read);
   const later = NOON + 7 * MINUTE_MS;

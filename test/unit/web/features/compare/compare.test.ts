@@ -121,7 +121,7 @@ describe('Lines', () => {
     expect(shifted(samples([1, 2], [5, 6]), 10)).toMatchObject({ ts: [11, 12], avg: [5, 6], from: 10 });
   });
 
-  test('Comparison chart: a scale for each unit or each sensor; only the first two scales have an axis with numbers', () => {
+  test('Comparison chart: scales: one for each unit or sensor; only the first two have an axis with numbers', () => {
     expect(scaleOf('Cel', 3, false)).toBe(scaleOf('Cel', 5, false));
     expect(scaleOf('Cel', 3, true)).not.toBe(scaleOf('Cel', 5, true));
     const lines = [
@@ -154,7 +154,7 @@ describe('Lines', () => {
     expect(groupsOf([], false)).toEqual([]);
   });
 
-  test('Comparison with the week before: the range lies a week earlier; a live range advances in steps, not every second', () => {
+  test('Comparison with the week before: range: a week earlier; a live one advances in steps, not every second', () => {
     const week = 7 * 24 * HOUR_MS;
     expect(ghostWindow({ live: false, from: NOON, to: NOON + 5 })).toEqual({
       live: false,

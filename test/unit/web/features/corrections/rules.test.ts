@@ -19,7 +19,7 @@ const HOUR_MS = 3_600_000;
 const BERLIN = createZone('Europe/Berlin');
 const ROUND_HOUR = Date.UTC(2026, 10, 21, 9);
 
-test('Calibration: rounding noise of the computation is removed, and whole numbers stay exact', () => {
+test('Calibration: rounding noise of the computation: removed, and whole numbers stay exact', () => {
   expect(calibrate(0.1, { kind: 'add', by: 0.2 })).toBe(0.3);
   expect(calibrate(21.5, { kind: 'add', by: -0.7 })).toBe(20.8);
   expect(calibrate(1.1, { kind: 'multiply', by: 1.1 })).toBe(1.21);
@@ -39,13 +39,13 @@ test('Calibration: any value, added to and subtracted from: it differs by 15 dig
   );
 });
 
-test('Undo of a correction: possible for as many days as the API allows', () => {
+test('Undo of a correction: days: as many as the API allows', () => {
   expect(UNDO_DAYS).toBe(STORED_UNDO_DAYS);
   const until = undoEnd({ accepted_at: '2026-11-21T09:50:00.000Z' });
   expect(new Date(until).toISOString()).toBe('2026-11-28T09:50:00.000Z');
 });
 
-test('Corrections in effect: the undo of an undo restores a correction, unless a second undo remains', () => {
+test('Corrections in effect: an undo is undone: the correction is restored, unless a second undo remains', () => {
   const of = (...pairs: [id: string, undoes?: string][]) => [
     ...inEffect(pairs.map(([id, undoes]) => ({ id, undoes: undoes ?? null }))),
   ];
@@ -55,7 +55,7 @@ test('Corrections in effect: the undo of an undo restores a correction, unless a
   expect(of(['again', 'undo'], ['undo', 'a'], ['undo-2', 'a'], ['a'])).toEqual(['again', 'undo-2']);
 });
 
-test('Parts of a correction: those that continue each other are joined, others and those that are undone are not', () => {
+test('Parts of a correction: consecutive: joined; others, and undone ones: not joined', () => {
   const part = (id: string, minute: number, hour: number, changes: Partial<Correction> = {}): Correction => ({
     ...{
       id,
@@ -90,7 +90,7 @@ test('Parts of a correction: those that continue each other are joined, others a
   expect(ids([part('b', 1, 1), part('a', 0, 1)])).toEqual(['b', 'a']);
 });
 
-test('Range of a correction: one instant has milliseconds, the end of a day is written without its date', () => {
+test('Range of a correction: one instant: with milliseconds; end of a day: without its date', () => {
   expect(rangeText({ from: ROUND_HOUR + 1, to: ROUND_HOUR + 2 }, UTC)).toBe('2026-11-21 09:00:00.001');
   expect(rangeText({ from: ROUND_HOUR, to: ROUND_HOUR + HOUR_MS }, UTC)).toBe(
     '2026-11-21 09:00:00 to 10:00:00',
@@ -121,12 +121,12 @@ test('Removal in parts: two million samples: one part', () => {
   expect(partsOf(range, 6_000_000)).toHaveLength(3);
 });
 
-test('Chunks: each item is in exactly one chunk, in order', () => {
+test('Chunks: any items: each is in exactly one chunk, in order', () => {
   expect(chunksOf([1, 2, 3, 4, 5], 2)).toEqual([[1, 2], [3, 4], [5]]);
   expect(chunksOf([], 2)).toEqual([]);
 });
 
-test('Typed time: the repeated hour of autumn has two instants, the skipped hour of spring none, any other time one', () => {
+test('Typed time: repeated hour of autumn: two instants; skipped hour of spring: none; other times: one', () => {
   const iso = (text: string) => instantsOf(text, BERLIN).map((at) => new Date(at).toISOString());
   expect(iso('2026-10-25T02:30:00')).toEqual(['2026-10-25T00:30:00.000Z', '2026-10-25T01:30:00.000Z']);
   expect(iso('2026-03-29T02:30:00')).toEqual([]);

@@ -73,7 +73,7 @@ describe('Preview', () => {
     ['x'.repeat(121), `${'x'.repeat(120)}…`],
     ['😀'.repeat(10_000), `${'😀'.repeat(120)}…`],
     [`a${'ä'.repeat(40_000)}`, `a${'ä'.repeat(119)}…`],
-  ])('Payload preview of %j: shown on one line, cut at 120 characters', (payload, expected) =>
+  ])('Payload preview: %j: shown on one line, cut at 120 characters', (payload, expected) =>
     expect(previewed(payload)).toBe(expected),
   );
 

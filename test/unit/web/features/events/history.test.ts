@@ -131,7 +131,7 @@ test('Device events of a time range: device online before the range: the state i
   });
 });
 
-test('Time without ingest process: the start belongs to that time, the end does not', () => {
+test('Time without ingest process: start and end: the start belongs to it, the end does not', () => {
   const unwatched = [
     { from: 10, to: 20 },
     { from: 30, to: 40 },

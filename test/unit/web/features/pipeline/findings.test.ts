@@ -192,7 +192,7 @@ test('Pipeline page: one of two Cassandra nodes is down: a warning; both nodes a
   ]);
 });
 
-test('Packing lag of the pipeline: measured from the newest hour that may be packed; zero if the browser clock is behind', () => {
+test('Packing lag of the pipeline: newest hour that may be packed: the lag counts from it; browser clock behind: zero', () => {
   expect(PACK_DELAY_MS).toBe(DELAY_OF_SCHEMA);
   const newest = Date.UTC(2026, 10, 21, 13);
   expect(packingOf(new Date(newest).toISOString(), NOW)).toEqual({ until: newest, newest, behindMs: 0 });
@@ -212,7 +212,7 @@ test('Recent pipeline statistics: server clock and browser clock differ: the new
   expect(toMoments([], NOW)).toEqual([]);
 });
 
-test('Recent pipeline statistics: entries from the server fill gaps without duplicates, and too old entries are removed', () => {
+test('Recent pipeline statistics: entries from the server: fill gaps without duplicates; too old ones are removed', () => {
   const at = (...seconds: number[]) => seconds.map((second) => ({ ...STATS, at: NOW + second * 1000 }));
   const seconds = (moments: { at: number }[]) => moments.map((moment) => (moment.at - NOW) / 1000);
   expect(seconds(joinMoments(at(1, 2, 7.1), at(1.9, 3, 4, 5, 6, 7)))).toEqual([1, 1.9, 3, 4, 5, 6, 7]);

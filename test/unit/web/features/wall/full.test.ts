@@ -35,21 +35,18 @@ function wrongCell({ x, y, format, width, height }: Layout): string {
 }
 
 describe.each(AREAS)('Window of %d x %d pixels', (width, height) => {
-  test.each(COUNTS)(
-    'Full-window wall of %d sensors: each sensor has a visible cell without scrolling',
-    (sensors) => {
-      for (const [each, sites] of [
-        [1, 1],
-        [4, 5],
-        [50, 3],
-        [2, 300],
-      ] as [number, number][]) {
-        const layout = layOut(fleetOf(sensors, each, sites), { width, height, isAll: true });
-        expect([layout.fits, layout.height <= height, wrongCell(layout)]).toEqual([true, true, '']);
-        expect(layout.x).toHaveLength(sensors);
-      }
-    },
-  );
+  test.each(COUNTS)('Full-window wall: %d sensors: each has a visible cell without scrolling', (sensors) => {
+    for (const [each, sites] of [
+      [1, 1],
+      [4, 5],
+      [50, 3],
+      [2, 300],
+    ] as [number, number][]) {
+      const layout = layOut(fleetOf(sensors, each, sites), { width, height, isAll: true });
+      expect([layout.fits, layout.height <= height, wrongCell(layout)]).toEqual([true, true, '']);
+      expect(layout.x).toHaveLength(sensors);
+    }
+  });
 });
 
 test.each([
@@ -63,7 +60,7 @@ test.each([
 });
 
 test.each([326, 640, 973, 1040, 1920])(
-  'Wall on the fleet page of %d pixels: cards of all sites stand in the same columns, up to both edges',
+  'Wall on the fleet page: %d pixels: cards of all sites stand in the same columns, up to both edges',
   (width) => {
     for (const counts of [[61], [20, 20, 19], [3, 40, 1, 16], [1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]]) {
       const sites = counts.map((count) => Array.from({ length: count }, () => 1));

@@ -69,7 +69,7 @@ test('Fleet store: places: sensors that come later have one too, and equal place
   expect(fleet.structure()).toBe(structure + 1);
 });
 
-test('Wall headings: the next level below a place, and the shortest names that differ', () => {
+test('Wall headings: next level below a place: the shortest names that differ', () => {
   const fleet = filled();
   fleet.setPlaces((device, sensor) => PLACES[`${device}/${sensor}`] ?? null);
   const devices = [...fleet.devices.values()].map(({ sensors }) => sensors);

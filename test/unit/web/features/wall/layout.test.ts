@@ -39,7 +39,7 @@ describe.each(FLEETS)('Wall layout of %s', (_fleet, sites) => {
   });
 });
 
-test('Wall layout: sensors of a device lie next to each other, with wider gaps between devices', () => {
+test('Wall layout: sensors of a device: next to each other, with wider gaps between devices', () => {
   const { x, format } = layOut([devices(2500, 4)], { width: 940, height: 450 });
   expect(Number(x[2]) - Number(x[0])).toBe(format.width + format.gap);
   expect(Number(x[4]) - Number(x[2])).toBe(format.width + format.deviceGap);

@@ -10,12 +10,12 @@ const TYPE = 0xf0;
 const NUMBER_AT = 2 + 'iot/v1/'.length + deviceName(0).length - NUMBER_DIGITS;
 
 /**
- * A proxy between a broker and an ingest process. A broker acknowledges messages to the publisher when it has queued them. Only the wire
+ * A proxy between a broker and an ingest process. A broker acknowledges messages to the publisher when it has queued them. Only the proxy
  * shows when ingest acknowledges, and so when a message was committed. Bytes pass through unchanged.
  * @param onCommitted called when ingest acknowledges a message. `intended`: when the publisher should have sent it, in ms of
  * `performance.now()`
  */
-export async function openWire(brokerUrl: string, onCommitted: (intended: number) => void) {
+export async function openAckProxy(brokerUrl: string, onCommitted: (intended: number) => void) {
   const { hostname, port } = new URL(brokerUrl);
   const expected: Map<number, number[]> = new Map();
   const sockets: Set<Socket> = new Set();
@@ -67,7 +67,7 @@ export async function openWire(brokerUrl: string, onCommitted: (intended: number
   };
 }
 
-export type Wire = Awaited<ReturnType<typeof openWire>>;
+export type AckProxy = Awaited<ReturnType<typeof openAckProxy>>;
 
 function numberIn(body: Buffer): number {
   let number = 0;

@@ -1,17 +1,17 @@
 import type { IPublishPacket } from 'mqtt-packet';
-import { startGate } from '../http/tcp-gate.ts';
+import { startTcpProxy } from '../http/tcp-proxy.ts';
 import { createPacketReader } from './packets.ts';
 
 /**
  * The packets of one connection: QoS 1 messages of the broker and acknowledgements of the client, by packet
  * id and in order, and the numbers of pings and of granted subscriptions.
  */
-export type WireConnection = { delivered: number[]; acknowledged: number[]; pings: number; granted: number };
+export type ProxyConnection = { delivered: number[]; acknowledged: number[]; pings: number; granted: number };
 
 /** Callbacks for the same packets. */
-export interface WireWatch {
-  delivered: (connection: WireConnection, id: number, packet: IPublishPacket) => void;
-  acknowledged: (connection: WireConnection, id: number) => void;
+export interface PacketWatch {
+  delivered: (connection: ProxyConnection, id: number, packet: IPublishPacket) => void;
+  acknowledged: (connection: ProxyConnection, id: number) => void;
 }
 
 /** Part of the client id of the connection for live changes, which these tests ignore. */
@@ -21,11 +21,11 @@ const LIVE = '-live-';
  * Starts a proxy between a client and a broker. It records the packets of each connection of ingest, from its CONNECT on.
  * @param url of the broker
  */
-export async function startMqttWire(url: string, watch?: WireWatch) {
-  const connections: WireConnection[] = [];
+export async function startMqttProxy(url: string, watch?: PacketWatch) {
+  const connections: ProxyConnection[] = [];
 
-  const gate = await startGate(url, () => {
-    const seen: WireConnection = { delivered: [], acknowledged: [], pings: 0, granted: 0 };
+  const proxy = await startTcpProxy(url, () => {
+    const seen: ProxyConnection = { delivered: [], acknowledged: [], pings: 0, granted: 0 };
     const mqtt = { version: 4 };
     const clientPackets = createPacketReader(mqtt);
     const brokerPackets = createPacketReader(mqtt);
@@ -51,15 +51,15 @@ export async function startMqttWire(url: string, watch?: WireWatch) {
   });
 
   return {
-    url: gate.url,
-    gate,
+    url: proxy.url,
+    tcpProxy: proxy,
     connections,
     /** @returns the newest connection */
-    last: (): WireConnection => connections.at(-1) as WireConnection,
+    last: (): ProxyConnection => connections.at(-1) as ProxyConnection,
     /** Breaks every connection, as a network would, and accepts new ones. */
-    cut: gate.breakAll,
-    stop: gate.stop,
+    cut: proxy.breakAll,
+    stop: proxy.stop,
   };
 }
 
-export type MqttWire = Awaited<ReturnType<typeof startMqttWire>>;
+export type MqttProxy = Awaited<ReturnType<typeof startMqttProxy>>;

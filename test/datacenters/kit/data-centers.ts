@@ -18,26 +18,25 @@ export const ROUND_TRIP_MS = 80;
 
 export const DATA_CENTERS = ['dc1', 'dc2'];
 
-/** One data center, as its processes see it. */
-export interface Side {
+export interface DataCenter {
   name: string;
   settings: Record<string, string>;
   config: Config;
   nodes: Member[];
 }
 
-export interface Sides {
+export interface TwoDataCenters {
   directory: string;
   cluster: Cluster;
   link: Link;
   /** dc1 and dc2 */
-  sides: [Side, Side];
+  dataCenters: [DataCenter, DataCenter];
   report: (text: string) => void;
   stop: () => Promise<void>;
 }
 
 /** Starts two data centers of three nodes each, and creates a keyspace with three copies in each. */
-export async function startSides({ keyspace }: { keyspace: string }): Promise<Sides> {
+export async function startDataCenters({ keyspace }: { keyspace: string }): Promise<TwoDataCenters> {
   const { report, reportStatus } = createProgress(process.stderr);
   const directory = await mkdtemp(join(tmpdir(), 'millrace-datacenters-'));
   const cluster = await startCluster({
@@ -48,16 +47,19 @@ export async function startSides({ keyspace }: { keyspace: string }): Promise<Si
     onStatus: reportStatus,
   });
   report('two data centers of three nodes are up');
-  const sides = DATA_CENTERS.map((name) => sideOf(cluster, name, keyspace)) as [Side, Side];
-  await createKeyspace(sides[0].config);
-  await migrateDatabase(sides[0].config);
+  const dataCenters = DATA_CENTERS.map((name) => openDataCenter(cluster, name, keyspace)) as [
+    DataCenter,
+    DataCenter,
+  ];
+  await createKeyspace(dataCenters[0].config);
+  await migrateDatabase(dataCenters[0].config);
   await cluster.keepSchema();
   report('the keyspace has three copies in each');
   return {
     directory,
     cluster,
     link: cluster.link as Link,
-    sides,
+    dataCenters,
     report,
     async stop() {
       await cluster.close();
@@ -66,7 +68,7 @@ export async function startSides({ keyspace }: { keyspace: string }): Promise<Si
   };
 }
 
-function sideOf(cluster: Cluster, name: string, keyspace: string): Side {
+function openDataCenter(cluster: Cluster, name: string, keyspace: string): DataCenter {
   const nodes = cluster.nodes.filter(({ dataCenter }) => dataCenter === name);
   const settings = {
     CQL_CONTACT_POINTS: nodes.map(({ contactPoint }) => contactPoint).join(','),
@@ -95,11 +97,11 @@ async function createKeyspace({ cql }: Config) {
   }
 }
 
-/** Opens the link, and waits until the nodes of both sides see each other. */
-export async function heal({ link, sides, cluster, report }: Sides, withinMs: number) {
+/** Opens the link, and waits until the nodes of both data centers see each other. */
+export async function heal({ link, dataCenters, cluster, report }: TwoDataCenters, withinMs: number) {
   link.open();
   const began = Date.now();
-  for (const { nodes } of sides) {
+  for (const { nodes } of dataCenters) {
     const isWhole = async () => {
       const status = await nodes[0]?.nodetool(['status']);
       return status?.match(/^UN /gm)?.length === cluster.nodes.length;

@@ -7,7 +7,7 @@ const SYSTEM_READ = 65_536;
  * The server side of a connection: a stream that takes bytes from its device as `net.Socket` does. With a real socket the system would
  * choose the chunks.
  */
-export class Line extends Duplex {
+export class FakeSocket extends Duplex {
   /** Bytes that arrived, and that Node.js has not read. */
   #arrived = Buffer.alloc(0);
   #isReading = false;

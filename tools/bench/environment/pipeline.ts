@@ -9,7 +9,7 @@ const UPDATE_MS = 250;
 
 /** Backlog at the broker, so that ingest is never idle: this many seconds of the commit rate, and at least this many messages. */
 const BACKLOG_SECONDS = 0.6;
-const LEAST_BACKLOG = 2000;
+const MIN_BACKLOG = 2000;
 
 const SETTLE_MS = 60_000;
 
@@ -18,9 +18,9 @@ const RISE = 0.5;
 
 /** After this time without a commit, missing messages count as lost. */
 const STUCK_MS = 30_000;
-const LOOK_MS = 200;
+const POLL_MS = 200;
 
-interface LineParts {
+interface PipelineParts {
   name: string;
   broker: { url: string; pid: number; stop: () => Promise<void> };
   ingest: {
@@ -34,13 +34,13 @@ interface LineParts {
 
 type Counts = { published: number; committed: number };
 
-export class Line {
-  readonly #parts: LineParts;
+export class Pipeline {
+  readonly #parts: PipelineParts;
   #shape: Shape | null = null;
   #before = 0;
   #feeding = Promise.resolve();
 
-  constructor(parts: LineParts) {
+  constructor(parts: PipelineParts) {
     this.#parts = parts;
   }
 
@@ -69,11 +69,11 @@ export class Line {
     return (await this.metrics())('iot_ingest_samples_total');
   }
 
-  /** Publishes as fast as the line commits, until `end`. */
+  /** Publishes as fast as the pipeline commits, until `end`. */
   async begin(shape: Shape) {
     this.#before = await this.committed();
     this.#shape = shape;
-    await this.#parts.publisher.ask('start', { url: this.url, shape });
+    await this.#parts.publisher.call('start', { url: this.url, shape });
     this.#feeding = this.#feed(shape);
     this.#feeding.catch(() => {}); // `end` awaits it, and throws.
   }
@@ -99,23 +99,23 @@ export class Line {
     const shape = this.#shape as Shape;
     this.#shape = null;
     await this.#feeding;
-    const { published } = await this.#parts.publisher.ask<Counts>('allow', 0);
+    const { published } = await this.#parts.publisher.call<Counts>('allow', 0);
     await this.#settle(published * samplesOf(shape));
   }
 
   /** @param rate samples/s @returns ends the load as `end` does */
   async hold(shape: Shape, rate: number): Promise<() => Promise<void>> {
     this.#before = await this.committed();
-    await this.#parts.publisher.ask('pace', { url: this.url, shape, rate, forMs: Infinity });
+    await this.#parts.publisher.call('pace', { url: this.url, shape, rate, forMs: Infinity });
     return async () => {
-      const { published } = await this.#parts.publisher.ask<Counts>('unpace');
+      const { published } = await this.#parts.publisher.call<Counts>('unpace');
       await this.#settle(published * samplesOf(shape));
     };
   }
 
   /**
-   * Publishes at a fixed rate in samples/s, and waits until all samples are committed. The line must reach its broker through the publisher's
-   * wire, so that the latency of each message is known.
+   * Publishes at a fixed rate in samples/s, and waits until all samples are committed. The pipeline must reach its broker through the publisher's
+   * proxy, so that the latency of each message is known.
    * @throws {MillraceError} `failed`: a message was never acknowledged
    */
   async pace(
@@ -123,16 +123,16 @@ export class Line {
     { rate, forMs }: { rate: number; forMs: number },
   ): Promise<{ published: number; latency: Latencies }> {
     const { publisher } = this.#parts;
-    await publisher.ask('pace', { url: this.url, shape, rate, forMs });
+    await publisher.call('pace', { url: this.url, shape, rate, forMs });
     let publishing = true;
-    const over = publisher.ask('paced').then(() => {
+    const over = publisher.call('paced').then(() => {
       publishing = false;
     });
     let counts = { published: 0, committed: 0 };
     let movedAt = Date.now();
     do {
-      await sleep(LOOK_MS);
-      const now = await publisher.ask<Counts>('counts');
+      await sleep(POLL_MS);
+      const now = await publisher.call<Counts>('counts');
       if (now.committed > counts.committed) movedAt = Date.now();
       counts = now;
       if (Date.now() - movedAt > STUCK_MS) {
@@ -142,8 +142,8 @@ export class Line {
     } while (publishing || counts.committed < counts.published);
     await over;
     await this.#untilWritten();
-    const latency = await publisher.ask<Latencies>('latencies');
-    await publisher.ask('stop');
+    const latency = await publisher.call<Latencies>('latencies');
+    await publisher.call('stop');
     return { published: counts.published * samplesOf(shape), latency };
   }
 
@@ -159,8 +159,8 @@ export class Line {
       const at = performance.now();
       const rate = ((messages - last.messages) / (at - last.at)) * 1000;
       last = { at, messages };
-      const backlog = Math.max(LEAST_BACKLOG, rate * BACKLOG_SECONDS);
-      await this.#parts.publisher.ask('allow', Math.round(messages + backlog));
+      const backlog = Math.max(MIN_BACKLOG, rate * BACKLOG_SECONDS);
+      await this.#parts.publisher.call('allow', Math.round(messages + backlog));
       await sleep(UPDATE_MS);
     }
   }
@@ -177,7 +177,7 @@ export class Line {
       await sleep(UPDATE_MS);
       there = (await this.committed()) - this.#before;
     } while (there < due && Date.now() < deadline);
-    await this.#parts.publisher.ask('stop');
+    await this.#parts.publisher.call('stop');
     await this.#untilWritten();
     const refused = (await this.metrics())('iot_ingest_dead_letters_total');
     // `there` may exceed `due`, because a redelivered message counts twice even if the database keeps it once.
@@ -190,4 +190,4 @@ export class Line {
   }
 }
 
-export type Variant = Pick<Line, 'name' | 'pids' | 'committed' | 'begin' | 'untilSteady' | 'end'>;
+export type Variant = Pick<Pipeline, 'name' | 'pids' | 'committed' | 'begin' | 'untilSteady' | 'end'>;

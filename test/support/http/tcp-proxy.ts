@@ -19,7 +19,7 @@ type Tap = { fromClient?: (chunk: Buffer) => void; fromServer?: (chunk: Buffer) 
  * @param url of the server, such as mqtt://127.0.0.1:1883
  * @param listen called for every connection
  */
-export async function startGate(url: string, listen: () => Tap = () => ({})) {
+export async function startTcpProxy(url: string, listen: () => Tap = () => ({})) {
   const { protocol, hostname, port } = new URL(url);
   const ownPort = await steadyPort();
   const sockets: Set<Socket> = new Set();
@@ -93,4 +93,4 @@ export async function startGate(url: string, listen: () => Tap = () => ({})) {
   };
 }
 
-export type Gate = Awaited<ReturnType<typeof startGate>>;
+export type TcpProxy = Awaited<ReturnType<typeof startTcpProxy>>;

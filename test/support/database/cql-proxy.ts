@@ -11,7 +11,7 @@ const BATCH = 0x0d;
 const PREPARED = 4;
 const ONE_TABLE = 0x01;
 
-export interface WireRequest {
+export interface CqlRequest {
   /** `query`: sent as text, not prepared */
   kind: 'query' | 'execute' | 'batch';
   /** 6 is LOCAL_QUORUM */
@@ -28,19 +28,19 @@ type Prepared = { cql: string; table: string; keyIndexes: number[] };
  * Starts a proxy between the driver and the database. It records the requests, and can hold responses.
  * @param contactPoint of the database
  */
-export async function startCqlWire(contactPoint: string) {
+export async function startCqlProxy(contactPoint: string) {
   const [host = '', port = ''] = contactPoint.split(':');
-  const requests: WireRequest[] = [];
+  const requests: CqlRequest[] = [];
   /** by id, in hex */
   const prepared: Map<string, Prepared> = new Map();
   const sockets: Set<Socket> = new Set();
-  let holding: ((request: WireRequest) => boolean) | null = null;
+  let holding: ((request: CqlRequest) => boolean) | null = null;
   let held: Array<() => void> = [];
 
   function relay(driver: Socket) {
     const database = connect(Number(port), host);
     /** pending requests by stream: a request, or the text to prepare */
-    const pending: Map<number, WireRequest | string> = new Map();
+    const pending: Map<number, CqlRequest | string> = new Map();
     for (const [socket, peer] of [
       [driver, database],
       [database, driver],
@@ -87,7 +87,7 @@ export async function startCqlWire(contactPoint: string) {
     requests,
     connections: () => sockets.size / 2,
     /** Holds the responses to these requests, which the database still executes. */
-    hold(which: (request: WireRequest) => boolean) {
+    hold(which: (request: CqlRequest) => boolean) {
       holding = which;
     },
     /** Number of responses that are held. */
@@ -105,9 +105,9 @@ export async function startCqlWire(contactPoint: string) {
   };
 }
 
-export type CqlWire = Awaited<ReturnType<typeof startCqlWire>>;
+export type CqlProxy = Awaited<ReturnType<typeof startCqlProxy>>;
 
-function readRequest({ opcode, body }: Frame, prepared: Map<string, Prepared>): WireRequest | null {
+function readRequest({ opcode, body }: Frame, prepared: Map<string, Prepared>): CqlRequest | null {
   const read = createBodyReader(body);
   const statement = (id: string, values: Array<Buffer | null>) => {
     const { cql, table, keyIndexes } = prepared.get(id) as Prepared;
