@@ -2,7 +2,7 @@ import { Gremlin } from '../../../../api/features/graph/gremlin.ts';
 import type { Store } from '../../../../api/store/index.ts';
 import { startGraph } from '../../../../infra/graph/index.ts';
 import { DAY_MS } from '../../../../schema/rules.ts';
-import { runCleanUps } from '../../clean-ups.ts';
+import { runCleanUps } from '../../run-clean-ups.ts';
 import { startDisposable } from '../../database/engine.ts';
 import { dropKeyspace } from '../../database/keyspace.ts';
 import { startCommand } from '../../processes/api-process.ts';
