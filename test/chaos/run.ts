@@ -62,7 +62,7 @@ export async function runChaos({
   }
   showStatus('The topics of Kafka are completed and compared');
   const differing = await compareKafka(world, ledgers);
-  print(differing.length > 0 ? differing.join('\n') : 'Kafka has every acknowledged sample, in order.');
+  print(differing.length > 0 ? differing.join('\n') : 'Kafka has every acknowledged sample.');
   return { isGood: differing.length === 0, outcomes };
 }
 
