@@ -2,7 +2,7 @@ import type { Happened, Outcome } from './drill.ts';
 
 const WIDTH = 1400;
 const LEFT = 190;
-const LANE = 22;
+const ROW = 22;
 const RATES = 80;
 
 const COLORS: Record<string, string> = {
@@ -19,8 +19,8 @@ export function drawTimeline({ seed, begun, ended, faults, progress, problems }:
   const x = (at: number) =>
     LEFT + ((Math.min(ended, Math.max(begun, at)) - begun) / (ended - begun)) * (WIDTH - LEFT - 20);
   const targets = [...new Set(faults.map(({ target }) => target))].sort();
-  const y = (target: string) => 40 + targets.indexOf(target) * LANE;
-  const bottom = 40 + targets.length * LANE;
+  const y = (target: string) => 40 + targets.indexOf(target) * ROW;
+  const bottom = 40 + targets.length * ROW;
   const height = bottom + RATES + 60;
   const elements = [
     ...targets.map((target) => text(10, y(target) + 15, target)),
@@ -51,7 +51,7 @@ const titled = (shape: string, title: string) => `<g><title>${escaped(title)}</t
 
 function bar({ kind, title, from, to, recovered }: Happened, x: (at: number) => number, y: number) {
   const width = Math.max(2, x(to) - x(from));
-  const rect = `<rect x="${x(from)}" y="${y + 4}" width="${width}" height="${LANE - 8}" fill="${COLORS[kind]}"/>`;
+  const rect = `<rect x="${x(from)}" y="${y + 4}" width="${width}" height="${ROW - 8}" fill="${COLORS[kind]}"/>`;
   const seconds = (at: number) => ((at - from) / 1000).toFixed(1);
   return titled(
     rect,

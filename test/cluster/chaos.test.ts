@@ -18,7 +18,7 @@ import { createWorker } from './kit/worker.ts';
 
 /** The suite takes about five minutes on a quiet machine, and several times that on a busy one. */
 const TIMEOUT_MS = 1_200_000;
-const KILLS = 20;
+const KILLS = 12;
 
 /** An unsigned 32-bit number. Jest also draws negative ones, which no flag of the simulator accepts. */
 const seed = jest.getSeed() >>> 0;
