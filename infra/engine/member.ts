@@ -20,6 +20,7 @@ export interface Member {
   /** program and first arguments, for other processes; empty while the node does not run */
   nodetoolCommand: string[];
   kill: () => Promise<void>;
+  signal: (signal: NodeJS.Signals) => void;
 }
 
 export function createMember({
@@ -69,5 +70,6 @@ export function createMember({
       await engine?.exited;
       engine = null;
     },
+    signal: (name) => engine?.signal(name),
   };
 }

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll } from '@jest/globals';
+import { runCleanUps } from './run-clean-ups.ts';
 
 /**
  * Runs the clean-ups of each test after the test, also after a failed one, in reverse order.
@@ -9,23 +10,6 @@ export function useCleanUps(withinMs?: number): (cleanUp: () => unknown) => void
   const cleanUps: Array<() => unknown> = [];
   afterEach(() => runCleanUps(cleanUps), withinMs);
   return (cleanUp) => void cleanUps.push(cleanUp);
-}
-
-/**
- * Runs clean-ups, the last registered one first, and forgets them. A failed clean-up does not stop the others, because their
- * processes would stay.
- * @throws what the first failure threw
- */
-export async function runCleanUps(cleanUps: Array<() => unknown>) {
-  const failures: unknown[] = [];
-  for (const cleanUp of cleanUps.splice(0).reverse()) {
-    try {
-      await cleanUp();
-    } catch (error) {
-      failures.push(error);
-    }
-  }
-  if (failures.length > 0) throw failures[0];
 }
 
 /**

@@ -21,6 +21,8 @@ export interface Engine {
   /** within `withinMs` (default 9 s); keeps the data; may be called again */
   stop: (options?: { withinMs?: number }) => Promise<void>;
   kill: () => void;
+  /** to the server and its supervisor, such as SIGSTOP */
+  signal: (signal: NodeJS.Signals) => void;
   /** null: it was stopped; otherwise the reason */
   exited: Promise<MillraceError | null>;
 }
@@ -68,9 +70,12 @@ export async function runEngine({
       return new MillraceError('data_dir_taken', `Another ${server.title} works in ${dir} already.`);
     return state.stopping ? null : explainEnd(log.path, { ...server, ready: state.ready, dataDir });
   });
+  const send = (name: NodeJS.Signals) => {
+    if (supervisor.pid) signalProcess(-supervisor.pid, name);
+  };
   const kill = () => {
     state.stopping = true;
-    if (supervisor.pid) signalProcess(-supervisor.pid, 'SIGKILL');
+    send('SIGKILL');
   };
   const stop = async ({ withinMs = STOP_WITHIN_MS } = {}) => {
     state.stopping = true;
@@ -87,7 +92,7 @@ export async function runEngine({
     throw error;
   }
   state.ready = true;
-  return { contactPoint: server.address, log: log.path, stop, kill, exited };
+  return { contactPoint: server.address, log: log.path, stop, kill, signal: send, exited };
 }
 
 async function untilAnswers(

@@ -40,19 +40,6 @@ export function createDeliveryRecord(path: string): { watch: PacketWatch; close:
   };
 }
 
-/** Adds an acknowledged message to a ledger that nobody received, as if the broker had forgotten it. @param path of the ledger */
-export function noteLostMessage(path: string) {
-  const ledger = new Ledger({
-    path,
-    onFailed: (error) => {
-      throw error;
-    },
-  });
-  const samples = [{ ts: Date.now(), value: 1 }];
-  ledger.acknowledged(Number(ledger.sent(noteOf('collar-0001', [{ name: 'lost', samples }]))));
-  ledger.close();
-}
-
 function seriesOf(payload: string | Buffer): Series[] {
   const records: Array<{ sensor_id: string; ts: number; value: number }> = JSON.parse(payload.toString());
   const names = new Set(records.map(({ sensor_id }) => sensor_id));

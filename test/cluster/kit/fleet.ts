@@ -1,14 +1,15 @@
-import { readFile } from 'node:fs/promises';
-import { readLedger } from '../../../simulator/ledger/read.ts';
 import { startSimulator } from '../../support/processes/simulator-process.ts';
 import { until } from '../../support/until.ts';
+import { LedgerIndex } from './ledger-index.ts';
 
 /** 50 devices send about 100 messages with 1,250 samples a second. Messages are in flight in every stage at any moment. */
 const DEVICES = 50;
-const LOAD = ['--interval', '100ms', '--batch', '500ms'];
+const INTERVAL = '100ms';
 
 /** Late, disordered and duplicate messages must not matter. */
-const FAULTS = ['--faults', 'late=0.05,disorder=0.1,duplicate=0.02'];
+const FAULTS = 'late=0.05,disorder=0.1,duplicate=0.02';
+/** As many as a sensor can have. */
+const EPISODES = ',episodes=10000';
 
 /** After a database outage the messages of a minute wait, and the machine may be busy. */
 const RECOVERY_MS = 240_000;
@@ -20,6 +21,8 @@ export function startFleet({
   seed,
   devices = DEVICES,
   prefix = 'collar',
+  interval = INTERVAL,
+  hasEpisodes = false,
 }: {
   /** URL */
   broker: string;
@@ -29,18 +32,19 @@ export function startFleet({
   devices?: number;
   /** of the names of the devices */
   prefix?: string;
+  /** between two measurements; a message of a device has those of half a second */
+  interval?: string;
+  /** alarms, which the ledger lists */
+  hasEpisodes?: boolean;
 }) {
   // Plain JSON lets the wire be read without a decoder of this repository.
   const simulator = startSimulator([
     ...['--broker', broker, '--ledger', ledger, '--seed', String(seed), '--format', 'json'],
     ...['--devices', String(devices), '--device', prefix],
-    ...LOAD,
-    ...FAULTS,
+    ...['--interval', interval, '--batch', '500ms'],
+    ...['--faults', FAULTS + (hasEpisodes ? EPISODES : '')],
   ]);
-  const acknowledged = async () => {
-    const lines = await readFile(ledger, 'utf8').catch(() => '');
-    return lines.split('{"acknowledged":').length - 1;
-  };
+  const index = new LedgerIndex(ledger);
   /** A simulator that has ended acknowledges nothing more. Its output explains the failure better than a timeout. */
   const expectRunning = () => {
     const { exitCode, signalCode } = simulator.child;
@@ -49,15 +53,22 @@ export function startFleet({
       `The simulator ended with ${signalCode ?? exitCode}:\n${simulator.output().slice(-4000)}`,
     );
   };
+  const isReached = (condition: () => boolean) => async () => {
+    expectRunning();
+    await index.advance();
+    return condition();
+  };
   return {
+    index,
+
     /** Settles when that number of further messages is acknowledged. */
     async progress(messages: number) {
-      const before = await acknowledged();
-      const isReached = async () => {
-        expectRunning();
-        return (await acknowledged()) >= before + messages;
-      };
-      await until(isReached, { withinMs: 120_000, what: `${messages} more acknowledgements` });
+      await index.advance();
+      const wanted = index.counts.messages + messages;
+      await until(
+        isReached(() => index.counts.messages >= wanted),
+        { withinMs: 120_000, what: `${messages} more acknowledgements` },
+      );
     },
 
     /**
@@ -67,11 +78,10 @@ export function startFleet({
      */
     async recovery() {
       const from = Date.now();
-      const isReached = async () => {
-        expectRunning();
-        return [...(await newestAcknowledged(ledger)).values()].every((ts) => ts >= from);
-      };
-      await until(isReached, { withinMs: RECOVERY_MS, what: 'the recovery of every device' });
+      await until(
+        isReached(() => index.hasRecovered(from)),
+        { withinMs: RECOVERY_MS, what: 'the recovery of every device' },
+      );
     },
 
     /** Lets the devices finish. @returns samples */
@@ -83,23 +93,11 @@ export function startFleet({
       return { made: Number(summary.made), acknowledged: Number(summary.acknowledged) };
     },
 
-    kill: simulator.kill,
+    async kill() {
+      await simulator.kill();
+      await index.close();
+    },
   };
 }
 
-async function newestAcknowledged(path: string): Promise<Map<string, number>> {
-  const newest: Map<string, number> = new Map();
-  const unacknowledged: Map<number, { device: string; ts: number }> = new Map();
-  for await (const entry of readLedger(path)) {
-    if (entry.kind === 'sent') {
-      const ts = Math.max(...entry.series.flatMap(({ times }) => times));
-      unacknowledged.set(entry.message, { device: entry.device, ts });
-      if (!newest.has(entry.device)) newest.set(entry.device, Number.NEGATIVE_INFINITY);
-    } else if (entry.kind === 'acknowledged') {
-      const message = unacknowledged.get(entry.message);
-      unacknowledged.delete(entry.message);
-      if (message) newest.set(message.device, Math.max(message.ts, Number(newest.get(message.device))));
-    }
-  }
-  return newest;
-}
+export type Fleet = ReturnType<typeof startFleet>;

@@ -41,6 +41,11 @@ export function createWorker(name: string, settings: NodeJS.ProcessEnv, script?:
     defects,
     /** Settles when it is ready. */
     start,
+    /** null: it does not run */
+    url: () => api?.httpUrl ?? null,
+    signal: (signal: NodeJS.Signals) => api?.signal(signal),
+    /** @param message for `api-ahead.ts` */
+    send: (message: object) => api?.send(message),
     /** kill -9; settles when it is gone. */
     async kill() {
       const running = api;

@@ -75,6 +75,7 @@ export function startCommand(script: Script, settings: NodeJS.ProcessEnv, args: 
     pid: child.pid,
     ended,
     signal: (signal: NodeJS.Signals) => child.kill(signal),
+    send: (message: object) => child.send(message),
   };
 }
 

@@ -9,11 +9,11 @@ import { connect } from '../../../api/store/connect.ts';
 import { connectStore } from '../../../api/store/index.ts';
 import { startSystem } from '../../../api/system.ts';
 import type { OtherPeriods } from '../../../common/periods.ts';
-import { runCleanUps } from '../clean-ups.ts';
 import { sharedContactPoint } from '../database/engine.ts';
 import { useKeyspace } from '../database/keyspace.ts';
 import { pagesOf } from '../http/pages.ts';
 import type { Json } from '../json.ts';
+import { runCleanUps } from '../run-clean-ups.ts';
 
 /** A period that is longer than any test, in ms. */
 const NEVER_MS = 86_400_000;
