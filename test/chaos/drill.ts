@@ -3,7 +3,7 @@ import { createRandom, type Random } from '../../simulator/random.ts';
 import { reportLines } from '../../simulator/verify/report.ts';
 import { createJudge } from '../cluster/kit/judge.ts';
 import type { LedgerIndex } from '../cluster/kit/ledger-index.ts';
-import { ChangesReader } from '../support/features/changes/reader.ts';
+import { ChangesReader } from '../support/changes-reader.ts';
 import { runCleanUps } from '../support/run-clean-ups.ts';
 import { until } from '../support/until.ts';
 import { AlarmCheck } from './alarms.ts';

@@ -1,5 +1,5 @@
-import { entryOf } from '../../../../simulator/verify/ledger-parts.ts';
-import type { Json } from '../../json.ts';
+import { entryOf } from '../../simulator/verify/ledger-parts.ts';
+import type { Json } from './json.ts';
 
 type Samples = { times: number[]; values: number[] };
 
