@@ -30,8 +30,8 @@ interface Run {
   line: StatusLine;
   /** aborted when a person asks for a stop */
   stop: AbortSignal;
-  /** registers the function that a second signal calls */
-  onKill: (kill: () => void) => void;
+  /** called at the second signal */
+  kills: Array<() => void>;
 }
 
 /**
@@ -39,12 +39,11 @@ interface Run {
  * its duration is over, or a process fails. In any case it stops all processes at the end.
  * @throws the reason why a process could not start, or failed
  */
-export async function runDev({ flags, root, line, stop, onKill }: Run) {
+export async function runDev({ flags, root, line, stop, kills }: Run) {
   const config = await readDevSettings();
   const print = onOwnLine(line);
   const processes = createRunningProcesses({ withinMs: STOP_WITHIN_MS, print });
-  onKill(processes.kill);
-  onKill(() => removeDevAddresses(config.dataDir));
+  kills.push(processes.kill, () => removeDevAddresses(config.dataDir));
   // `stop` is aborted by a person; `end` by a failed process or at the end of the duration.
   const end = new AbortController();
   processes.failed.catch((error) => end.abort(error));
@@ -76,7 +75,7 @@ interface StartOptions {
 
 async function start(
   config: Config,
-  { flags, root, line, print, processes, signal, finish }: Omit<Run, 'stop' | 'onKill'> & StartOptions,
+  { flags, root, line, print, processes, signal, finish }: Omit<Run, 'stop' | 'kills'> & StartOptions,
 ) {
   const step = stepsOf(line);
   const common = { config, processes, signal };
