@@ -151,7 +151,7 @@ async function reportQueryRules(
   const { checkQueryRules } = await import('./support/query-rules/check.ts');
   const { found, problems } = await checkQueryRules(records, run);
   for (const problem of problems) console.error(`CQL: ${problem}`);
-  console.error(`CQL: ${found}; ${problems.length} problems.`);
+  if (found !== null) console.error(`CQL: ${found}; ${problems.length} problems.`);
   return problems.length === 0;
 }
 
