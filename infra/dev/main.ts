@@ -81,7 +81,7 @@ async function start(
   const common = { config, processes, signal };
   const local = !config.cql.contactPoints;
   // The build takes two seconds of CPU time. It runs while the database starts, which mostly waits.
-  const dashboard = buildDashboard({ root, signal });
+  const dashboard = step('dashboard built', () => buildDashboard({ root, signal }));
   dashboard.catch(() => {
     // The error is reported below, where the API needs the dashboard.
   });
@@ -102,7 +102,7 @@ async function start(
   const context = { ...common, root, print, env: childEnvironment(config, engine, kafka) };
   await step('schema up to date', (onStatus) => migrate({ ...context, onStatus }));
   if (kafka) await step('topics of Kafka created', (onStatus) => makeTopics({ ...context, onStatus }));
-  await step('dashboard built', () => dashboard);
+  await dashboard;
   await step('API, MQTT broker and dashboard ready', (onStatus) => startApi({ ...context, onStatus }));
 
   writeDevAddresses(config, { ...(kafka && { STREAM_KAFKA: kafka }), ...(graph && { GRAPH_URL: graph }) });
@@ -133,13 +133,14 @@ async function start(
   }
 }
 
-/** Shows the status of the current step, and prints a finished step with its duration. */
+/** Shows the status of the current step, and prints a finished step with its duration, unless its result is false. */
 const stepsOf =
   (line: StatusLine) =>
   /** @param done text that is printed after the step, such as `database ready` */
   async <T>(done: string, task: (onStatus: (text: string) => void) => Promise<T>): Promise<T> => {
     const began = Date.now();
     const result = await task(line.update);
+    if (result === false) return result;
     line.clear();
     line.print(`✓ ${done} in ${((Date.now() - began) / 1000).toFixed(1)} s`);
     return result;
