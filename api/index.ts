@@ -5,6 +5,7 @@ import { runCommand } from '../common/command.ts';
 import { type CommandLine, type Flag, parseFlags } from '../common/flags.ts';
 import type { Config } from '../common/settings/config.ts';
 import { DATABASE_SETTINGS, readSettings } from '../common/settings/index.ts';
+import { listenForStop } from '../common/stop-signal.ts';
 import { FEATURES, ingestSlots, SETTINGS_GROUPS } from './features/index.ts';
 import { createLogger, prettyDestination } from './observability/index.ts';
 import { startSystem } from './system.ts';
@@ -76,7 +77,8 @@ function createEnd() {
   let fail: (error: Error) => void = () => {};
   const reached: Promise<string> = new Promise((resolve, reject) => {
     fail = reject;
-    for (const event of ['SIGTERM', 'SIGINT', 'disconnect']) process.once(event, () => resolve(event));
+    listenForStop(resolve);
+    process.once('disconnect', () => resolve('disconnect'));
     // The parent process may have ended while the modules loaded, before the listener was added. `process.connected` is undefined without
     // a parent.
     if (process.connected === false) resolve('disconnect');

@@ -14,10 +14,11 @@ export async function runCommand(work: () => Promise<void>) {
 }
 
 /**
- * `unavailable`, the error of a failed database request, becomes `database_away`, the error of a failed connection. Its
+ * Work that was aborted fails with the reason of the abort. `unavailable`, the error of a failed database request, becomes `database_away`, the error of a failed connection. Its
  * exit code makes a supervisor restart the command.
  */
-function asStop(error: unknown) {
+function asStop(failure: unknown) {
+  const error = failure instanceof Error && failure.name === 'AbortError' ? failure.cause : failure;
   if (!(error instanceof MillraceError) || error.code !== 'unavailable') return error;
   return new MillraceError('database_away', `The database went away: ${error.message}`, { cause: error });
 }

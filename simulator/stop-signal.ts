@@ -1,20 +1,12 @@
 import { callAfter } from '../common/durations.ts';
+import { listenForStop } from '../common/stop-signal.ts';
 
 /**
- * npm forwards Ctrl-C to a child process that has already received it from the terminal. So a second signal within this time is ignored.
- */
-const SAME_SIGNAL_MS = 1000;
-
-/** As a shell reports for a process that Ctrl-C ended. */
-const EXIT_INTERRUPTED = 130;
-
-/**
- * Ends a run early: after Ctrl-C, SIGTERM, the end of the parent process, the end of the duration, or an internal error. A second Ctrl-C
- * ends the process at once.
+ * Ends a run early: after a signal, the end of the parent process, the end of the duration, or an internal error. A second signal ends the
+ * process at once.
  */
 export function createStopSignal() {
   const controller = new AbortController();
-  let signalledAt = 0;
   let cancelEnd = () => {};
 
   const stop = (reason: unknown) => {
@@ -22,13 +14,7 @@ export function createStopSignal() {
     controller.abort(reason);
   };
   const onEnd = () => stop('stopped');
-  const onSignal = () => {
-    if (signalledAt > 0 && Date.now() - signalledAt > SAME_SIGNAL_MS) process.exit(EXIT_INTERRUPTED);
-    if (signalledAt === 0) signalledAt = Date.now();
-    stop('stopped');
-  };
-  process.on('SIGINT', onSignal);
-  process.on('SIGTERM', onSignal);
+  listenForStop(onEnd);
   process.on('disconnect', onEnd);
   // The event is missed if the parent ended while the modules loaded. Without a parent, `connected` is undefined.
   if (process.connected === false) onEnd();
@@ -43,8 +29,6 @@ export function createStopSignal() {
     },
     dispose() {
       cancelEnd();
-      process.off('SIGINT', onSignal);
-      process.off('SIGTERM', onSignal);
       process.off('disconnect', onEnd);
     },
   };

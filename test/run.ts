@@ -25,6 +25,13 @@ const BREAKS_RULES = 2;
 /** The environment variable with a folder for the records of several runs, such as a second try of files that failed. */
 const SHARED_RECORDS = 'TEST_CQL_SHARED';
 
+/** Jest itself counts no coverage of the processes of `support/unit-runner`. */
+const COVERAGE = '--coverage';
+const C8 = [
+  ...['--all', '--reporter', 'text', '--extension', '.ts'],
+  ...['--include', '{api,common,schema,simulator,tools/sizing}/**'],
+];
+
 /** Arguments that leave no test out. */
 const KEEPS_ALL_TESTS = /^--(ci|json|verbose|long|outputFile=.*|seed=.*)$/;
 
@@ -34,7 +41,7 @@ await runCommand(async () => {
   const onStatus = line.update;
   await ensurePackages(root, { onStatus });
   const args = process.argv.slice(2);
-  if (args.includes('--help')) return await printHelp(args);
+  if (args.includes('--help')) return await printHelp();
   const { projects, tools, ownArgs } = readSuites(args);
   // The tests keep jars and screenshots there. `npm run dev -- --fresh` only empties a directory that is marked.
   await claimDataDir('.data');
@@ -108,10 +115,10 @@ function readSuites(args: string[]): Suite & { ownArgs: string[] } {
   };
 }
 
-async function printHelp([suite = '']: string[]) {
+async function printHelp() {
   // Imported here, because it needs the packages.
   const { parseFlags } = await import('../common/flags.ts');
-  const name = Object.hasOwn(SUITES, suite.slice(2)) ? `npm run test:${suite.slice(2)}` : 'npm test';
+  const name = `npm run ${process.env['npm_lifecycle_event'] ?? 'test'}`;
   parseFlags(
     {
       command: `${name} --`,
@@ -151,7 +158,7 @@ async function reportQueryRules(
   const { checkQueryRules } = await import('./support/query-rules/check.ts');
   const { found, problems } = await checkQueryRules(records, run);
   for (const problem of problems) console.error(`CQL: ${problem}`);
-  console.error(`CQL: ${found}; ${problems.length} problems.`);
+  if (found !== null) console.error(`CQL: ${found}; ${problems.length} problems.`);
   return problems.length === 0;
 }
 
@@ -163,7 +170,9 @@ function jest(
   const flags = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
   const known = flags.filter((flag) => process.allowedNodeEnvironmentFlags.has(String(flag.split('=')[0])));
   const options = [process.env.NODE_OPTIONS, ...known, recorder].filter(Boolean).join(' ');
-  const child = spawn(process.execPath, ['node_modules/jest/bin/jest.js', ...args], {
+  const coverage = args.includes(COVERAGE) ? ['node_modules/c8/bin/c8.js', ...C8, process.execPath] : [];
+  const jestArgs = args.filter((arg) => arg !== COVERAGE);
+  const child = spawn(process.execPath, [...coverage, 'node_modules/jest/bin/jest.js', ...jestArgs], {
     stdio: 'inherit',
     env: { ...process.env, ...recording, NODE_OPTIONS: options },
   });

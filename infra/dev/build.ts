@@ -38,13 +38,15 @@ const MANUAL: Build = {
 
 /**
  * Builds the dashboard, unless the last build is up to date. A build takes about two seconds.
+ * @returns false: it was up to date, or the build was interrupted
  * @throws `failed` with the output of the bundler
  */
 export async function buildDashboard({ root, signal }: { root: string; signal?: AbortSignal }) {
-  if (isBuilt(root, DASHBOARD)) return;
+  if (isBuilt(root, DASHBOARD)) return false;
   const output = await run(DASHBOARD, { root, ...(signal && { signal }) });
   if (output !== null)
     throw new MillraceError('failed', `The dashboard was not built (npm run build):\n${output}`);
+  return !signal?.aborted;
 }
 
 /** While this file has the number of a running process, the API shows that the manual is being built. */

@@ -5,15 +5,23 @@
 import { fileURLToPath } from 'node:url';
 import { MillraceError } from '../../common/errors.ts';
 import { createStatusLine } from '../../common/status-line.ts';
+import { listenForStop } from '../../common/stop-signal.ts';
 import { ensurePackages } from '../bootstrap/index.ts';
-import { listenForStop } from './signals.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 // `.env` and a relative DATA_DIR are relative to the repository, from whatever directory the command was started.
 process.chdir(root);
 
 const line = createStatusLine(process.stdout);
-const { stop, onKill } = listenForStop(line);
+const stopping = new AbortController();
+const { signal: stop } = stopping;
+const kills: Array<() => void> = [line.clear];
+listenForStop(
+  () => stopping.abort(),
+  () => {
+    for (const kill of kills) kill();
+  },
+);
 
 try {
   if (await ensurePackages(root, { onStatus: line.update, signal: stop })) {
@@ -24,7 +32,7 @@ try {
   const { readFlags } = await import('./flags.ts');
   const flags = readFlags(process.argv.slice(2));
   const { runDev } = await import('./main.ts');
-  await runDev({ flags, root, line, stop, onKill });
+  await runDev({ flags, root, line, stop, kills });
 } catch (error) {
   process.exitCode = report(error);
 }

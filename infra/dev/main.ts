@@ -30,8 +30,8 @@ interface Run {
   line: StatusLine;
   /** aborted when a person asks for a stop */
   stop: AbortSignal;
-  /** registers the function that a second signal calls */
-  onKill: (kill: () => void) => void;
+  /** called at the second signal */
+  kills: Array<() => void>;
 }
 
 /**
@@ -39,12 +39,11 @@ interface Run {
  * its duration is over, or a process fails. In any case it stops all processes at the end.
  * @throws the reason why a process could not start, or failed
  */
-export async function runDev({ flags, root, line, stop, onKill }: Run) {
+export async function runDev({ flags, root, line, stop, kills }: Run) {
   const config = await readDevSettings();
   const print = onOwnLine(line);
   const processes = createRunningProcesses({ withinMs: STOP_WITHIN_MS, print });
-  onKill(processes.kill);
-  onKill(() => removeDevAddresses(config.dataDir));
+  kills.push(processes.kill, () => removeDevAddresses(config.dataDir));
   // `stop` is aborted by a person; `end` by a failed process or at the end of the duration.
   const end = new AbortController();
   processes.failed.catch((error) => end.abort(error));
@@ -76,13 +75,13 @@ interface StartOptions {
 
 async function start(
   config: Config,
-  { flags, root, line, print, processes, signal, finish }: Omit<Run, 'stop' | 'onKill'> & StartOptions,
+  { flags, root, line, print, processes, signal, finish }: Omit<Run, 'stop' | 'kills'> & StartOptions,
 ) {
   const step = stepsOf(line);
   const common = { config, processes, signal };
   const local = !config.cql.contactPoints;
   // The build takes two seconds of CPU time. It runs while the database starts, which mostly waits.
-  const dashboard = buildDashboard({ root, signal });
+  const dashboard = step('dashboard built', () => buildDashboard({ root, signal }));
   dashboard.catch(() => {
     // The error is reported below, where the API needs the dashboard.
   });
@@ -103,7 +102,7 @@ async function start(
   const context = { ...common, root, print, env: childEnvironment(config, engine, kafka) };
   await step('schema up to date', (onStatus) => migrate({ ...context, onStatus }));
   if (kafka) await step('topics of Kafka created', (onStatus) => makeTopics({ ...context, onStatus }));
-  await step('dashboard built', () => dashboard);
+  await dashboard;
   await step('API, MQTT broker and dashboard ready', (onStatus) => startApi({ ...context, onStatus }));
 
   writeDevAddresses(config, { ...(kafka && { STREAM_KAFKA: kafka }), ...(graph && { GRAPH_URL: graph }) });
@@ -134,13 +133,14 @@ async function start(
   }
 }
 
-/** Shows the status of the current step, and prints a finished step with its duration. */
+/** Shows the status of the current step, and prints a finished step with its duration, unless its result is false. */
 const stepsOf =
   (line: StatusLine) =>
   /** @param done text that is printed after the step, such as `database ready` */
   async <T>(done: string, task: (onStatus: (text: string) => void) => Promise<T>): Promise<T> => {
     const began = Date.now();
     const result = await task(line.update);
+    if (result === false) return result;
     line.clear();
     line.print(`✓ ${done} in ${((Date.now() - began) / 1000).toFixed(1)} s`);
     return result;

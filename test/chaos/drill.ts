@@ -65,6 +65,7 @@ export class Drill {
   /** @param name prefix of the devices */
   async run(name: string): Promise<Outcome> {
     const cleanUps: Array<() => unknown> = [];
+    this.#world.afterwards(() => runCleanUps(cleanUps));
     const { seed, kills } = this.outcome;
     const plan = planFaults({ seed, kills });
     try {

@@ -2,6 +2,7 @@
  * `npm run chaos`: kills, pauses and cuts off processes, database nodes and brokers under load, and compares what the API, the database and
  * Kafka have with ledgers. It runs for hours: 1,000 kills take about two. `npm run test:cluster` has a short run.
  */
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +11,7 @@ import { runCommand } from '../../common/command.ts';
 import { claimDataDir } from '../../common/data-dir.ts';
 import { MillraceError } from '../../common/errors.ts';
 import { createStatusLine } from '../../common/status-line.ts';
+import { abortOnStop } from '../../common/stop-signal.ts';
 import { ensurePackages, ensureTools } from '../../infra/bootstrap/index.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -17,10 +19,11 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 await runCommand(async () => {
   process.chdir(root);
   const line = createStatusLine(process.stderr);
-  await ensurePackages(root, { onStatus: line.update });
+  const signal = abortOnStop();
+  await ensurePackages(root, { onStatus: line.update, signal });
   const flags = await readFlags(process.argv.slice(2));
   await claimDataDir('.data');
-  await ensureTools(['java', 'maven', 'mosquitto', 'mosquittoClients'], { onStatus: line.update });
+  await ensureTools(['java', 'maven', 'mosquitto', 'mosquittoClients'], { onStatus: line.update, signal });
   // Imported here, because they need the packages.
   const { startCluster } = await import('../../infra/engine/index.ts');
   const { ENGINE_DIR } = await import('../support/database/engine.ts');
@@ -34,9 +37,9 @@ await runCommand(async () => {
   let isGood = false;
   try {
     const dataDir = join(directory, 'cluster');
-    const cluster = await startCluster({ dataDir, engineDir: ENGINE_DIR, onStatus: line.update });
+    const cluster = await startCluster({ dataDir, engineDir: ENGINE_DIR, onStatus: line.update, signal });
     afterwards(cluster.close);
-    ({ isGood } = await runChaos({
+    const run = runChaos({
       ...flags,
       cluster,
       directory,
@@ -44,7 +47,10 @@ await runCommand(async () => {
       afterwards,
       showStatus: line.update,
       print: (text) => line.print(text),
-    }));
+    });
+    // Ctrl-C also reaches processes that the run needs, so it cannot end in order.
+    const stopped = once(signal, 'abort').then(() => Promise.reject(signal.reason));
+    ({ isGood } = await Promise.race([run, stopped]));
   } finally {
     line.clear();
     await runCleanUps(cleanUps);

@@ -27,6 +27,7 @@ export interface World {
   kafka: TestKafka;
   settings: Record<string, string>;
   config: Config;
+  afterwards: (cleanUp: () => unknown) => void;
 }
 
 /** @param cluster with all nodes up, and without the keyspace `chaos` */
@@ -63,7 +64,7 @@ export async function startWorld({
   if (migrated.filter(({ from }) => from === 0).length !== 1) throw new Error('Several processes migrated.');
   await cluster.keepSchema();
   const { DATA_DIR: _, ...shared } = settings;
-  return { directory, cluster, kafka, settings: shared, config };
+  return { directory, cluster, kafka, settings: shared, config, afterwards };
 }
 
 /** What may fail in a drill, and its load. */

@@ -1,9 +1,9 @@
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { runCommand } from '../../common/command.ts';
-import { MillraceError } from '../../common/errors.ts';
 import type { CommandLine, Flag } from '../../common/flags.ts';
 import { createStatusLine } from '../../common/status-line.ts';
+import { abortOnStop } from '../../common/stop-signal.ts';
 import { ensurePackages } from '../../infra/bootstrap/index.ts';
 
 const FLAGS = {
@@ -31,10 +31,7 @@ await runCommand(async () => {
   const { workers } = parseFlags(LINE, process.argv.slice(2));
   const { findUnnoticed } = await import('./known-mistakes.ts');
   const { MUST_DIE } = await import('./must-die.ts');
-  const stop = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-    process.once(signal, () => stop.abort(new MillraceError('usage', `Stopped by ${signal}.`)));
-  const options = { workers, onStatus: line.update, signal: stop.signal };
+  const options = { workers, onStatus: line.update, signal: abortOnStop() };
   const problems = await findUnnoticed(MUST_DIE, options).finally(line.clear);
   for (const problem of problems) line.print(problem);
   line.print(`Mutation: ${MUST_DIE.length} known mistakes, ${problems.length} problems.`);

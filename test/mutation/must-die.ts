@@ -142,6 +142,23 @@ const MISTAKES: Record<string, Record<string, Record<string, string>>> = {
     'simulator/faults': { 'shuffled.slice(0, kept)': 'shuffled' },
     'simulator/faults-exact': { 'Math.ceil(shuffled.length / 2)': 'Math.floor(shuffled.length / 2)' },
   },
+  'api/ingest/journal/takeover.ts': {
+    'ingest/journal/journal': {
+      'await this.#writeRows(store.segment(run, segment));\n      await store.removeSegment(run, segment);':
+        'await store.removeSegment(run, segment);\n      await this.#writeRows(store.segment(run, segment));',
+    },
+  },
+  'api/ingest/journal/index.ts': {
+    'ingest/journal/journal': {
+      'if (this.#isEnding || !run.isFresh(now)) return': 'if (this.#isEnding) return',
+    },
+  },
+  'api/ingest/handlers/measurement-store.ts': {
+    'ingest/journal/journal': {
+      'const written = this.#writeInOrder(device, series, null, Date.now()).catch((error) =>\n      this.#keepRefused(device, series, error),':
+        'const written = this.#writeInOrder(device, series, null, Date.now()).catch(() => null,',
+    },
+  },
   'api/history/packing/passes.ts': {
     'history/packer': {
       'series, readFrom, found.unreadable))\n          written.push(sensor);':

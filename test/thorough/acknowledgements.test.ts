@@ -19,6 +19,7 @@ function runAway(prepare: Prepare) {
     dir,
     tools: join(ENGINE_DIR, '../tools'),
     onStatus() {},
+    signal: new AbortController().signal,
   });
 }
 

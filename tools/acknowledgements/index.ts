@@ -4,6 +4,7 @@ import { claimDataDir } from '../../common/data-dir.ts';
 import { type CommandLine, type Flag, parseFlags, usageError } from '../../common/flags.ts';
 import { readSettings } from '../../common/settings/index.ts';
 import { createStatusLine } from '../../common/status-line.ts';
+import { abortOnStop } from '../../common/stop-signal.ts';
 import { BROKERS, ownBroker } from './brokers.ts';
 import { PIPELINES } from './pipelines.ts';
 import { runScenario, verdictOf } from './run.ts';
@@ -45,6 +46,7 @@ await runCommand(async () => {
   const { dataDir } = readSettings();
   await claimDataDir(dataDir);
   const line = createStatusLine(process.stderr);
+  const signal = abortOnStop();
   const home = join(dataDir, 'acknowledgements');
   const row = (cells: string[]) => `| ${cells.join(' | ')} |`;
   const names = scenarios.map(([name]) => name);
@@ -54,8 +56,10 @@ await runCommand(async () => {
     for (const [scenarioName, run] of scenarios) {
       const onStatus = (text: string) => line.update(`${name}, ${scenarioName}: ${text}`);
       onStatus('runs');
-      const options = { dir: join(home, name, scenarioName), tools: join(dataDir, 'tools'), onStatus };
-      const verdict = await runScenario(prepare, run, options).then(verdictOf, failureText);
+      const place = { dir: join(home, name, scenarioName), tools: join(dataDir, 'tools') };
+      const outcome = runScenario(prepare, run, { ...place, onStatus, signal });
+      const verdict = await outcome.then(verdictOf, failureText);
+      signal.throwIfAborted();
       line.print(`${name}, ${scenarioName}: ${verdict}`);
       verdicts.push(verdict);
     }

@@ -21,15 +21,17 @@ export class Publisher {
   heldBack = false;
   readonly #subject: Subject;
   readonly #trace: (line: string) => void;
+  readonly #signal: AbortSignal;
   /** message numbers by packet id */
   readonly #open: Map<number, number> = new Map();
   #client: MqttClient | null = null;
   #next = 0;
   #lastAt = 0;
 
-  constructor(subject: Subject, trace: (line: string) => void) {
+  constructor(subject: Subject, { trace, signal }: { trace: (line: string) => void; signal: AbortSignal }) {
     this.#subject = subject;
     this.#trace = trace;
+    this.#signal = signal;
   }
 
   /** Publishes the rest of the load. @returns after the last PUBACK, or when it is held back, or disconnected */
@@ -47,7 +49,7 @@ export class Publisher {
         this.heldBack = true;
         return this.#trace(`the publisher is held back: ${this.#open.size} messages without PUBACK`);
       }
-      await sleep(POLL_MS);
+      await sleep(POLL_MS, null, { signal: this.#signal });
     }
   }
 

@@ -9,7 +9,7 @@ import type { Prepare, Subject } from './subjects.ts';
 
 export type Outcome = { acknowledged: number; lost: number; refused: number; heldBack: boolean };
 
-type RunOptions = { dir: string; tools: string; onStatus: (text: string) => void };
+type RunOptions = { dir: string; tools: string; onStatus: (text: string) => void; signal: AbortSignal };
 
 /** After this time without another message no more is expected. NATS repeats a message after 30 s. Another process of Millrace writes a journal within 30 s. */
 const QUIET_MS = 40_000;
@@ -22,7 +22,7 @@ const POLL_MS = 200;
 export async function runScenario(
   prepare: Prepare,
   scenario: (run: Run) => Promise<void>,
-  { dir, ...options }: RunOptions,
+  { dir, signal, ...options }: RunOptions,
 ): Promise<Outcome> {
   await rm(dir, { recursive: true, force: true });
   await mkdir(dir, { recursive: true });
@@ -33,15 +33,15 @@ export async function runScenario(
   const ends: Array<() => unknown> = [() => file.end(), () => disk.remove()];
   try {
     const subject = await prepare({ ...options, disk, logs: dir, trace });
-    const publisher = new Publisher(subject, trace);
+    const publisher = new Publisher(subject, { trace, signal });
     ends.push(
       () => stopAll(subject),
       () => publisher.close(),
     );
     await startAll(subject);
-    await scenario({ ...subject, publisher, disk, trace });
+    await scenario({ ...subject, publisher, disk, trace, signal });
     const { acknowledged, refused, heldBack } = publisher;
-    const lost = await findLost(subject, acknowledged);
+    const lost = await findLost(subject, acknowledged, signal);
     trace(`acknowledged ${acknowledged.size}, lost ${lost.length}: ${lost.join(' ')}`);
     return { acknowledged: acknowledged.size, lost: lost.length, refused, heldBack };
   } catch (error) {
@@ -53,9 +53,9 @@ export async function runScenario(
 }
 
 /** @returns acknowledged messages that have not arrived when no more comes */
-async function findLost({ received }: Subject, acknowledged: Set<number>) {
+async function findLost({ received }: Subject, acknowledged: Set<number>, signal: AbortSignal) {
   let arrived = 0;
-  for (let since = Date.now(); ; await sleep(POLL_MS)) {
+  for (let since = Date.now(); ; await sleep(POLL_MS, null, { signal })) {
     const now = new Set(await received().catch(() => []));
     const lost = [...acknowledged].filter((number) => !now.has(number));
     if (now.size !== arrived) since = Date.now();

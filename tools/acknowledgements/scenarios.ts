@@ -4,7 +4,12 @@ import type { Disk } from './disk.ts';
 import type { Load, Publisher } from './publisher.ts';
 import type { Component, Subject } from './subjects.ts';
 
-export type Run = Subject & { publisher: Publisher; disk: Disk; trace: (line: string) => void };
+export type Run = Subject & {
+  publisher: Publisher;
+  disk: Disk;
+  trace: (line: string) => void;
+  signal: AbortSignal;
+};
 
 /** Beyond each known limit of a queue: 1000 messages, and 256 MiB in infra/mosquitto. */
 const LARGE: Load = { count: 1500, bytes: 200_000 };
@@ -29,8 +34,8 @@ export async function stopAll(subject: Subject) {
 }
 
 /** Without a consumer, the broker would acknowledge nothing while the database is away. */
-async function stopConsumer({ consumer }: Run) {
-  await sleep(SAVED_MS);
+async function stopConsumer({ consumer, signal }: Run) {
+  await sleep(SAVED_MS, null, { signal });
   await consumer?.stop();
 }
 

@@ -1,6 +1,7 @@
 import { runCommand } from '../../common/command.ts';
 import { type CommandLine, type Flag, parseFlags, usageError } from '../../common/flags.ts';
-import type { BenchFlags, Environment } from './environment/index.ts';
+import type { BenchFlags } from './environment/index.ts';
+import type { Pipeline } from './environment/pipeline.ts';
 import { loadOf, SHAPES, shapeOf } from './load/shapes.ts';
 import { measureRate } from './measure/rate.ts';
 import { PARTS, targetsTable } from './parts/index.ts';
@@ -45,7 +46,9 @@ await runCommand(async () => {
   const needsDashboard = parts.some((part) => part.needsDashboard);
   await runSession({ flags: { only, ...flags }, needsDashboard }, async (session) => {
     const { environment, results, status, print } = session;
-    if (parts.some(({ onRequest }) => !onRequest)) await warm(environment, flags.bootMs, status);
+    const variants = parts.some(({ onRequest }) => !onRequest) ? [await environment.pipeline('packed')] : [];
+    if (parts.some(({ hasRows }) => hasRows)) variants.push(await environment.pipeline('rows', { rows: true }));
+    await warm(variants, { database: environment.database.pid, forMs: flags.bootMs, onStatus: status });
     for (const part of parts) {
       const onStatus = (text: string) => status(`${part.name}: ${text}`);
       const result = await part.run({ environment, flags, status: onStatus });
@@ -79,10 +82,12 @@ function readFlags(argv: string[]): BenchFlags & { only: string[] } {
 }
 
 /** A fresh JVM is 3 to 8 times slower, so the first variant would look slow. */
-async function warm(environment: Environment, forMs: number, onStatus: (text: string) => void) {
-  const variants = [await environment.pipeline('packed'), await environment.pipeline('rows', { rows: true })];
+async function warm(
+  variants: Pipeline[],
+  { database, forMs, onStatus }: { database: number; forMs: number; onStatus: (text: string) => void },
+) {
   const loads = ['1x60', '1x1'];
-  const timing = { database: environment.database.pid, warmMs: forMs / 4, forMs: 100 };
+  const timing = { database, warmMs: forMs / 4, forMs: 100 };
   for (const load of loads) {
     for (const variant of variants) {
       onStatus(`warming the database: ${variant.name}, ${load}`);

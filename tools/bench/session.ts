@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { claimDataDir } from '../../common/data-dir.ts';
 import { readSettings } from '../../common/settings/index.ts';
 import { createStatusLine } from '../../common/status-line.ts';
+import { abortOnStop } from '../../common/stop-signal.ts';
 import { ensureTools } from '../../infra/bootstrap/index.ts';
 import { buildDashboard } from '../../infra/dev/build.ts';
 import { startDatabase } from './environment/database.ts';
@@ -33,19 +34,18 @@ export async function runSession(
   const home = join(dataDir, 'bench');
   await claimDataDir(dataDir);
   const line = createStatusLine(process.stderr);
-  const stop = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stop.abort(signal));
+  const signal = abortOnStop();
   const began = new Date();
   // The commit is read now, because another commit may be checked out while the bench runs.
   const commit = await currentCommit();
   const results: Record<string, unknown> = {};
-  const shown = { onStatus: line.update, signal: stop.signal };
+  const shown = { onStatus: line.update, signal };
 
   await ensureTools(
     ['java', 'maven', 'mosquitto', ...(needsDashboard ? (['chromium'] as const) : [])],
     shown,
   );
-  if (needsDashboard) await buildDashboard({ root: fileURLToPath(ROOT), signal: stop.signal });
+  if (needsDashboard) await buildDashboard({ root: fileURLToPath(ROOT), signal });
   const dir = join(home, 'environment');
   const database = await startDatabase({ dir, engineDir: join(dataDir, 'engine'), ...shown });
   let environment: Environment | null = null;
@@ -55,7 +55,7 @@ export async function runSession(
       environment,
       results,
       status(text) {
-        stop.signal.throwIfAborted();
+        signal.throwIfAborted();
         line.update(text);
       },
       print(text) {
@@ -64,8 +64,8 @@ export async function runSession(
       },
     });
   } catch (error) {
-    if (!stop.signal.aborted) throw error;
-    line.print(`Stopped by ${stop.signal.reason}; what was measured until now is kept.`);
+    if (!signal.aborted) throw error;
+    line.print(`${signal.reason.message} What was measured until now is kept.`);
   } finally {
     line.update('stopping');
     await environment?.stop();

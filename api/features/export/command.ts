@@ -1,10 +1,10 @@
 import { runCommand } from '../../../common/command.ts';
 import { readCommandSettings } from '../../../common/dev-addresses.ts';
-import { MillraceError } from '../../../common/errors.ts';
 import { type CommandLine, type Flag, parseFlags, usageError } from '../../../common/flags.ts';
 import type { Config } from '../../../common/settings/config.ts';
 import { DATABASE_SETTINGS } from '../../../common/settings/index.ts';
 import { createStatusLine } from '../../../common/status-line.ts';
+import { abortOnStop } from '../../../common/stop-signal.ts';
 import { parseMoment } from '../../../common/times.ts';
 import { identifyDevice } from '../../../schema/ids.ts';
 import { DAY_MS } from '../../../schema/rules.ts';
@@ -38,8 +38,7 @@ await runCommand(async () => {
   const config = readCommandSettings('database');
   const range = readRange(given, config, Date.now());
   const statusLine = createStatusLine(process.stderr);
-  const stopping = new AbortController();
-  process.once('SIGINT', () => stopping.abort(new MillraceError('failed', 'Stopped before the end.')));
+  const signal = abortOnStop();
   const store = await connectStore({
     cql: config.cql,
     retention: config.retention,
@@ -54,7 +53,7 @@ await runCommand(async () => {
         selection,
         range,
         oldest: () => oldestAt(config, Date.now()),
-        signal: stopping.signal,
+        signal,
         onFile: (progress) => statusLine.update(`${progress.samples} samples written; ${progress.path}`),
       },
     );

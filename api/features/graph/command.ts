@@ -5,6 +5,7 @@ import { MillraceError } from '../../../common/errors.ts';
 import { type CommandGroup, type CommandLine, parseGroup, usageError } from '../../../common/flags.ts';
 import type { Config } from '../../../common/settings/config.ts';
 import { DATABASE_SETTINGS, namedSettings } from '../../../common/settings/index.ts';
+import { abortOnStop } from '../../../common/stop-signal.ts';
 import { formatTime, parseMoment } from '../../../common/times.ts';
 import { GRAPH_SETTINGS } from '../../../schema/graph.ts';
 import { connectStore } from '../../store/index.ts';
@@ -77,8 +78,7 @@ await runCommand(async () => {
 });
 
 async function mirror(config: Config, gremlin: Gremlin, everyMs: number | undefined) {
-  const stopping = new AbortController();
-  process.once('SIGINT', () => stopping.abort());
+  const signal = abortOnStop();
   const store = await openStore(config);
   try {
     const { historyDays } = config.retention;
@@ -88,8 +88,8 @@ async function mirror(config: Config, gremlin: Gremlin, everyMs: number | undefi
     do {
       position = await running.catchUp(position);
       console.log(`Mirrored until edit ${position.version}, at ${formatTime(position.alarms)}`);
-      if (everyMs !== undefined) await sleep(everyMs, null, { signal: stopping.signal }).catch(() => {});
-    } while (everyMs !== undefined && !stopping.signal.aborted);
+      if (everyMs !== undefined) await sleep(everyMs, null, { signal }).catch(() => {});
+    } while (everyMs !== undefined && !signal.aborted);
   } finally {
     await store.close();
   }

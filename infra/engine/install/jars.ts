@@ -116,6 +116,7 @@ async function fetchInto(
   const goal = 'dependency:copy-dependencies';
   // Maven reports its progress as one line per file. On old versions of Maven, -B alone would hide the lines of downloads.
   const args = ['-B', '-f', pom, goal, '-DincludeScope=runtime', `-DoutputDirectory=${folder}`];
+  onStatus(`${title}: about ${count} files, ${size} in all`);
   const child = spawn(maven, args, {
     cwd: dirname(pom),
     env: { ...process.env, JAVA_HOME: javaHome },
@@ -132,15 +133,12 @@ async function fetchInto(
   }, silentMs);
   const read = (line: string) => {
     silence.refresh();
-    if (/Downloaded from .*\.jar/.test(line)) downloaded += 1;
-    else if (/Copying .*\.jar/.test(line)) copied += 1;
+    if (/Downloaded from .*\.jar/.test(line))
+      onStatus(`${title}: ${++downloaded} of about ${count} files downloaded`);
+    else if (/Copying .*\.jar/.test(line))
+      onStatus(`${title}: ${++copied} of about ${count} files are in place`);
     last.push(line);
     if (last.length > 15) last.shift();
-    onStatus(
-      copied > 0
-        ? `${title}: ${copied} of about ${count} files are in place`
-        : `${title}: ${downloaded} of about ${count} files downloaded, ${size} in all`,
-    );
   };
   for (const stream of [child.stdout, child.stderr]) createInterface(stream).on('line', read);
   const code = await new Promise((resolve, reject) => {

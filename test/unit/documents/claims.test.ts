@@ -9,7 +9,21 @@ import { TOKENS, useHttpApp } from '../../support/http/app.ts';
 const root = new URL('../../../', import.meta.url);
 const read = (file: string) => readFileSync(new URL(file, root), 'utf8').replaceAll(/\s+/g, ' ');
 
-const { version } = JSON.parse(read('package.json'));
+const { version, scripts } = JSON.parse(read('package.json'));
+
+const NAMING = [
+  'CONTRIBUTING.md',
+  'docs/reference/commands.md',
+  'docs/how-to/change-the-dashboard.md',
+  'docs/how-to/run-as-a-service.md',
+];
+
+test('Scripts of package.json: each is in CONTRIBUTING.md, the reference of commands or a how-to', () => {
+  const pages = NAMING.map(read).join();
+  const isNamed = (name: string) => new RegExp(`npm (run )?${name}[^\\w:]`).test(pages);
+  // `npm run lint` runs the others.
+  expect(Object.keys(scripts).filter((name) => !name.startsWith('lint:') && !isNamed(name))).toEqual([]);
+});
 
 test('Release version: package-lock.json: the version of package.json', () => {
   const lock = JSON.parse(read('package-lock.json'));

@@ -2,6 +2,7 @@ import { runCommand } from '../../../common/command.ts';
 import { readCommandSettings } from '../../../common/dev-addresses.ts';
 import { MillraceError } from '../../../common/errors.ts';
 import { createStatusLine } from '../../../common/status-line.ts';
+import { abortOnStop } from '../../../common/stop-signal.ts';
 import { formatTime } from '../../../common/times.ts';
 import { build, samplesIn } from './build.ts';
 import { checkCluster, readFlags } from './flags.ts';
@@ -14,8 +15,7 @@ await runCommand(async () => {
   const config = readCommandSettings('database');
   checkCluster(config.cql, flags.force);
   const line = createStatusLine(process.stderr);
-  const stop = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stop.abort(signal));
+  const signal = abortOnStop();
 
   const began = Date.now();
   const total = format.format(samplesIn(flags.fleet, flags.set));
@@ -25,7 +25,7 @@ await runCommand(async () => {
       config,
       into: 'history',
       onProgress: (samples) => line.update(`${format.format(samples)} of ${total} samples`),
-      signal: stop.signal,
+      signal,
     });
     line.clear();
     const { from, to } = flags.set;
@@ -35,7 +35,7 @@ await runCommand(async () => {
     if (flags.fleet.tree.length > 0)
       console.log('The API places the devices in the tree of assets at its start, or within 15 minutes.');
   } catch (error) {
-    if (stop.signal.aborted)
+    if (signal.aborted)
       throw new MillraceError('failed', 'Stopped. The same flags write the same samples again.');
     throw error;
   }

@@ -13,6 +13,8 @@ export interface Part<R> {
   title: string;
   /** true: the part runs only if --only names it, and it warms the database itself */
   onRequest?: boolean;
+  /** true: the part measures one row per sample, too */
+  hasRows?: boolean;
   /** true: the part opens the dashboard in Chromium */
   needsDashboard?: boolean;
   run: (context: Context) => Promise<R>;

@@ -20,6 +20,7 @@ export const throughput: Part<Result[]> = {
   name: 'throughput',
   title:
     'The whole way: publisher, Mosquitto, ingest, Cassandra; every message acknowledged after its commit',
+  hasRows: true,
 
   async run({ environment, flags, status }) {
     const pipelines = {

@@ -26,7 +26,9 @@ export async function startChild(
   },
 ) {
   mkdirSync(dirname(log), { recursive: true });
+  // A process group of its own: Ctrl-C reaches only this process, which ends its children in order.
   const child = fork(script, [], {
+    detached: true,
     env: { ...process.env, ...env },
     execArgv: nodeFlags,
     serialization: 'advanced',
@@ -114,8 +116,6 @@ export function serve(
       process.exit();
     }
   });
-  // Ctrl-C reaches the whole process group. The parent ends this process after the measurement, or when it stops early.
-  process.on('SIGINT', () => {});
   reply({ ready: true });
 }
 

@@ -6,6 +6,7 @@ import { MillraceError } from '../../../../common/errors.ts';
 import { type CommandLine, type Flag, parseLine } from '../../../../common/flags.ts';
 import { DATABASE_SETTINGS } from '../../../../common/settings/index.ts';
 import { createStatusLine } from '../../../../common/status-line.ts';
+import { abortOnStop } from '../../../../common/stop-signal.ts';
 import { openDatabase } from '../../../database.ts';
 import { createFindNewest, createReading } from '../../../history/reading/index.ts';
 import { createIngest } from '../../../ingest/index.ts';
@@ -73,8 +74,7 @@ await runCommand(async () => {
   }
   const config = readCommandSettings('database');
   const statusLine = createStatusLine(process.stderr);
-  const stopping = new AbortController();
-  process.once('SIGINT', () => stopping.abort());
+  const signal = abortOnStop();
   const context = createContext({ config, version: '', logger: createLogger('silent') });
   const slots = ingestSlots(context.config);
   const database = await openDatabase(context, slots);
@@ -91,7 +91,7 @@ await runCommand(async () => {
         options,
         cql: config.cql,
         statusLine,
-        signal: stopping.signal,
+        signal,
       });
     }
     if (refused > 0)

@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { Device, Sensor } from '../../../../api/ingest/registry/cache.ts';
 import { liveItem } from '../../../../api/live/messages.ts';
+import { stampAfter, stampOf } from '../../../../api/store/cql-values.ts';
+import { createCorrectedLatest } from '../../../../api/store/latest/corrected.ts';
+import { identifySensor, type SensorBytes } from '../../../../schema/ids.ts';
 import { HOUR_MS } from '../../../../schema/rules.ts';
 import { correctionsOf } from '../../../support/features/corrections.ts';
 import { type MemoryPipeline, startMemoryPipeline } from '../../../support/system/memory-pipeline.ts';
@@ -54,11 +57,34 @@ test('Replacement: the old message is repeated, here and in another process: not
   await other.stop();
 });
 
-test('Replacement: a thousand times the same instant: the last one is shown', async () => {
+test('Replacement: more than a thousand times the same instant: the last one is shown, and then a newer sample', async () => {
   await send(sample(NOW, 100));
-  const { replace } = correct();
-  for (let value = 1200; value > 0; value--) await replace('device', [sample(NOW, value)]);
-  expect(await latest()).toEqual([NOW, 1]);
+  const { replace, corrections } = correct();
+  const device = { ...pipeline.keyOf('device'), retiredAt: null };
+  const sensor = identifySensor(device.id, 's') as { bytes: SensorBytes };
+  // As after 990 replacements: revisions and write timestamps count µs, and soon reach the next ms.
+  const entry = {
+    kind: 'replace' as const,
+    sensors: [],
+    from: NOW,
+    to: NOW + 1,
+    samples: 0,
+    by: '',
+    reason: null,
+  };
+  await corrections.log.list(device as never, entry, { after: NOW * 1000 + 990 });
+  await createCorrectedLatest(pipeline.store.session).write(
+    device,
+    sensor.bytes,
+    { newest: null, stamp: stampAfter(stampOf(NOW), 990) },
+    { ts: NOW, value: 100 },
+  );
+  for (let value = 20; value > 0; value--) {
+    await replace('device', [sample(NOW, value)]);
+    expect(await latest()).toEqual([NOW, value]);
+  }
+  await send(sample(NOW + 1000, 7));
+  expect(await latest()).toEqual([NOW + 1000, 7]);
 });
 
 test('Replacement: samples of an old hour: latest is not changed, and no live reader gets them', async () => {

@@ -21,18 +21,14 @@ const release = (project: string) => new RegExp(String.raw`\b${project}/[\w/.-]*
 
 const field = (key: string) => new RegExp(String.raw`\b${key}:\s*["']?${VERSION}`, 'g');
 
-const variable = (name: string) =>
-  new RegExp(String.raw`variable "${name}" \{[^}]*\bdefault\s*=\s*"(\d[\w.]*)"`, 'g');
-
 const ofKind = (kind: string, key: string) =>
   new RegExp(String.raw`^kind: ${kind}\n(?:(?!^---)[^\n]*\n)*?\s+${key}: ["']?${VERSION}`, 'gm');
 
 const PINS: Record<string, RegExp[]> = {
-  SCYLLA_VERSION: [image('scylladb/scylla'), ofKind('ScyllaCluster', 'version'), variable('scylla_version')],
+  SCYLLA_VERSION: [image('scylladb/scylla'), ofKind('ScyllaCluster', 'version')],
   CASSANDRA_VERSION: [
     image('cassandra'),
     /<artifactId>cassandra-all<\/artifactId>(?:\s|<!--.*-->)*<version>([^<]+)/g,
-    variable('cassandra_version'),
   ],
   SCYLLA_MANAGER_VERSION: [image('scylladb/scylla-manager')],
   SCYLLA_MANAGER_AGENT_VERSION: [
