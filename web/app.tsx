@@ -95,7 +95,7 @@ function Loading() {
   return (
     isSlow && (
       <p class="slow" role="status">
-        Loading this view …
+        Loading this view…
       </p>
     )
   );

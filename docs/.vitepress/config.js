@@ -10,6 +10,9 @@ const docsDir = fileURLToPath(new URL('..', import.meta.url));
 
 writeGenerated();
 
+/** The manual's paths of pages that a repository shows for their folder. */
+const rewrites = { 'README.md': 'index.md', 'decisions/README.md': 'decisions/index.md' };
+
 const base = process.env['DOCS_BASE'] ?? '/docs/';
 
 /**
@@ -23,14 +26,14 @@ export default defineConfig({
   outDir: '../dist/docs',
   cacheDir: '../.data/vitepress',
   cleanUrls: true,
-  rewrites: { 'README.md': 'index.md', 'decisions/README.md': 'decisions/index.md' },
+  rewrites,
   head: [
     ['link', { rel: 'icon', href: `${base}mark.svg`, type: 'image/svg+xml' }],
     ['style', {}, designTokens()],
   ],
   markdown: {
     config: (md) => {
-      linkToRepository(md, { docsDir, repositoryUrl: repositoryUrl() });
+      linkToRepository(md, { docsDir, rewrites, repositoryUrl: repositoryUrl() });
       keepCode(md);
     },
   },

@@ -33,8 +33,11 @@ const BUNDLES = [
   },
 ];
 
+/** Files that pages link to. VitePress copies only pages. */
+const LINKED = ['explanation/benchmarks.json', 'reference/kafka-topics.asyncapi.json'];
+
 /**
- * Adds to the manual what it needs to show the interfaces: both documents, and the programs that render them.
+ * Adds to the manual what it needs to show the interfaces: their documents, and the programs that render them.
  *
  * @param {string} outDir
  */
@@ -43,6 +46,7 @@ export async function writeInterfaces(outDir) {
   await Promise.all([
     writeJson(join(outDir, 'http/openapi.json'), openApiDocument(CONTRACTS, { version, guarded: false })),
     writeJson(join(outDir, 'mqtt/asyncapi.json'), asyncApiDocument(CONTRACTS, { version })),
+    ...LINKED.map((name) => copyFile(join(ROOT, 'docs', name), join(outDir, name))),
     ...BUNDLES.map((bundle) => copyBundle(bundle, outDir)),
   ]);
 }

@@ -2,8 +2,8 @@ import { dirname, join, relative } from 'node:path';
 
 /** @import MarkdownIt from 'markdown-it' */
 
-/** `https:`, `mailto:`, `//host`, `#anchor`, `/page`. */
-const NOT_RELATIVE = /^(?:[a-z][a-z0-9+.-]*:|\/|#)/i;
+/** `https:`, `mailto:`, `//host`, `/page`. */
+const NOT_RELATIVE = /^(?:[a-z][a-z0-9+.-]*:|\/)/i;
 
 /** The page that includes a document of the root. */
 const INCLUDED = { page: 'contributing.md', document: 'CONTRIBUTING.md' };
@@ -13,9 +13,9 @@ const INCLUDED = { page: 'contributing.md', document: 'CONTRIBUTING.md' };
  * link leads to the repository. Where the repository's address is unknown, the link's text remains. CONTRIBUTING is a page of the site.
  *
  * @param {MarkdownIt} md
- * @param {{ docsDir: string, repositoryUrl: string | null }} options
+ * @param {{ docsDir: string, rewrites: Record<string, string>, repositoryUrl: string | null }} options
  */
-export function linkToRepository(md, { docsDir, repositoryUrl }) {
+export function linkToRepository(md, { docsDir, rewrites, repositoryUrl }) {
   const root = join(docsDir, '..');
   md.core.ruler.push('link-to-repository', ({ tokens, env }) => {
     const page = env.realPath ?? env.path;
@@ -27,10 +27,18 @@ export function linkToRepository(md, { docsDir, repositoryUrl }) {
         const href = token.attrGet('href') ?? '';
         if (NOT_RELATIVE.test(href)) continue;
         const [file = '', anchor] = href.split('#');
+        // VitePress begins no id with a digit.
+        const hash = anchor ? `#${anchor.replace(/^\d/, '_$&')}` : '';
+        if (file === '') {
+          token.attrSet('href', hash);
+          continue;
+        }
         const named = join(isIncluded ? root : dirname(page), decodeURI(file));
         const path = named === join(root, INCLUDED.document) ? join(docsDir, INCLUDED.page) : named;
         if (isInside(docsDir, path)) {
-          token.attrSet('href', `./${relative(dirname(page), path)}${anchor ? `#${anchor}` : ''}`);
+          const name = relative(docsDir, path);
+          const target = join(docsDir, rewrites[name] ?? name);
+          token.attrSet('href', `./${relative(dirname(page), target)}${hash}`);
           continue;
         }
         if (repositoryUrl) {

@@ -123,7 +123,7 @@ export function Pager({
     <nav class="pager" aria-label="Pages">
       <p>
         {shown === null ? (
-          'Reading …'
+          'Reading…'
         ) : before !== undefined && total !== undefined && total > shown ? (
           `${formatCount(before + 1)} to ${formatCount(before + shown)} of ${formatCounted(total, what)}`
         ) : (

@@ -71,7 +71,7 @@ export function SignIn() {
             onInput={() => setFailure('')}
           />
           <button type="submit" class="button main-button" aria-disabled={busy}>
-            {busy ? 'Signing in …' : 'Sign in'}
+            {busy ? 'Signing in…' : 'Sign in'}
           </button>
         </div>
         <p id="sign-in-failure" class="sign-in-failure" role="alert">

@@ -40,8 +40,9 @@ export function decodePayload({ payload, contentType, refused }: Payload): Decod
     const reason = error instanceof RangeError ? 'it is nested too deep' : messageOf(error);
     // Bytes that are no UTF-8 and no JSON are hardly a text, although UTF-16 has a character for nearly each two bytes.
     const shown = isUtf8(payload) ? text : null;
-    const problem =
-      shown === null ? `It is no text, and no CBOR: ${reason}` : `It is no ${format}: ${reason}`;
+    const fault = shown === null ? 'It is no text, and no CBOR' : `It is no ${format}`;
+    const isKnown = refused.some(({ rule }) => rule === reason);
+    const problem = isKnown ? `${fault}.` : `${fault}: ${reason}`;
     return { format: null, text: shown, elements: null, problem };
   }
 }

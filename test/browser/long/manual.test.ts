@@ -47,3 +47,28 @@ test('Manual: opened from the dashboard: every page of the sidebar loads, and no
   await page.waitForURL(`${system.httpUrl}/`);
   await close();
 });
+
+test('Manual: all links of all pages: each leads to a page or a file, and each anchor to a part of it', async () => {
+  /** ids in each page; null: it does not exist */
+  const idsByPage: Map<string, string[] | null> = new Map();
+  const links: [from: string, to: string, anchor: string][] = [];
+  const found = new Set([`${system.httpUrl}/docs/`]);
+  for (const page of found) {
+    const response = await fetch(page);
+    const html = await response.text();
+    idsByPage.set(page, response.ok ? matchesOf(html, / id="([^"]+)"/g) : null);
+    for (const href of matchesOf(html, /<a [^>]*?href="([^"]+)"/g)) {
+      const [to = '', anchor = ''] = new URL(href, response.url).href.split('#');
+      if (!to.startsWith(`${system.httpUrl}/docs/`)) continue;
+      found.add(to);
+      links.push([page, to, decodeURIComponent(anchor)]);
+    }
+  }
+  expect(found.size).toBeGreaterThan(60);
+  const isDead = ([, to, anchor]: (typeof links)[number]) =>
+    !idsByPage.get(to) || (anchor !== '' && !idsByPage.get(to)?.includes(anchor));
+  expect(links.filter(isDead)).toEqual([]);
+});
+
+const matchesOf = (text: string, pattern: RegExp) =>
+  Array.from(text.matchAll(pattern), ([, match = '']) => match);

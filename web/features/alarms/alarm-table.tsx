@@ -189,10 +189,10 @@ function AlarmActs({ count, onAct }: { count: number; onAct: (act: Act) => void 
   return (
     <div class="alarm-acts">
       <button type="button" class="button" onClick={() => onAct('acknowledge')}>
-        <span>Acknowledge{several} …</span> <kbd>A</kbd>
+        <span>Acknowledge{several}…</span> <kbd>A</kbd>
       </button>
       <button type="button" class="button" onClick={() => onAct('shelve')}>
-        <span>Shelve{several} …</span> <kbd>S</kbd>
+        <span>Shelve{several}…</span> <kbd>S</kbd>
       </button>
       <span class="alarm-keys small">
         <kbd>J</kbd> <kbd>K</kbd> move, <kbd>X</kbd> chooses, <kbd>Enter</kbd> opens the sensor

@@ -225,7 +225,7 @@ function Rules({
               Test delivery
             </button>
             <button type="button" class="button main-button" onClick={() => setAsked({})}>
-              Add a rule …
+              Add a rule…
             </button>
           </>
         )}
@@ -314,7 +314,7 @@ function RuleTable({
           cell: (rule) => (
             <>
               <button type="button" class="button quiet-button" onClick={() => onChange(rule)}>
-                Change …
+                Change…
               </button>
               <button
                 type="button"
@@ -322,7 +322,7 @@ function RuleTable({
                 aria-haspopup="dialog"
                 onClick={() => onRemove(rule)}
               >
-                Remove …
+                Remove…
               </button>
             </>
           ),

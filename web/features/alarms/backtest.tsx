@@ -46,7 +46,7 @@ export function BacktestStrip({
   return (
     <section class="backtest" aria-label="When it would have fired" aria-busy={isOld}>
       {isOld ? (
-        <p role="status">Testing the rule …</p>
+        <p role="status">Testing the rule…</p>
       ) : (
         <p role="status">
           <strong>{formatCounted(result.count, 'alarm')}</strong> {historyText(result)}, of{' '}

@@ -24,7 +24,7 @@ export const alarmsFeature: Feature = {
     isFirst: true,
     isFault: false,
     useCount: useOpenCount,
-    reading: 'Reading the open alarms …',
+    reading: 'Reading the open alarms…',
     List: AlarmsOnWall,
   },
   details: () => import('./bands.tsx'),

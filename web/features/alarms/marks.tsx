@@ -60,7 +60,7 @@ export function RuleButton({ device, sensor }: Slots['sensorButton']) {
   const query = new URLSearchParams({ device, sensor });
   return (
     <a class="button" href={`/alarms?${query}`}>
-      Set an alarm …
+      Set an alarm…
     </a>
   );
 }

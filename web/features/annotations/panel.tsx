@@ -100,7 +100,7 @@ function MissingAnnotations({ before }: { before: number | null }) {
 
 function noneText(isKnown: boolean, problem: Problem | null): string {
   if (isKnown) return 'None in this range.';
-  return problem ? `They cannot be read: ${problemWords(problem).title}.` : 'Reading annotations …';
+  return problem ? `They cannot be read: ${problemWords(problem).title}.` : 'Reading annotations…';
 }
 
 function Entry({

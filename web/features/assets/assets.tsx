@@ -189,7 +189,7 @@ function FirstSteps({ setAction }: Acting) {
             class="button main-button"
             onClick={() => setAction({ kind: 'create', parent: null })}
           >
-            Create the first asset …
+            Create the first asset…
           </button>
         </p>
       ) : (

@@ -109,7 +109,7 @@ function TypeChart({
           </b>
         }
       >
-        {isEmpty && !problem && <p>{loading ? 'Reading …' : 'No samples in this range.'}</p>}
+        {isEmpty && !problem && <p>{loading ? 'Reading…' : 'No samples in this range.'}</p>}
       </SignalChart>
       {data?.completeUntil && (
         <p class="asset-note small">

@@ -72,7 +72,7 @@ function CreateDialog({ parent, onDone, onClose }: DialogProps & { parent: Asset
     <EditDialog
       title={parent ? `Create an asset in ${parent.name}` : 'Create an asset'}
       submit="Create"
-      busyLabel="Creating …"
+      busyLabel="Creating…"
       isReady={name.trim() !== ''}
       onSubmit={create}
       onClose={onClose}
@@ -111,7 +111,7 @@ function ChangeDialog({ asset, onDone, onClose }: DialogProps & { asset: AssetDe
     <EditDialog
       title={`Rename ${asset.name}`}
       submit="Store"
-      busyLabel="Storing …"
+      busyLabel="Storing…"
       isReady={name.trim() !== '' && Object.keys(change).length > 0}
       onSubmit={store}
       onClose={onClose}
@@ -139,7 +139,7 @@ function RetireDialog({ asset, onDone, onClose }: DialogProps & { asset: AssetDe
     <IrreversibleEditDialog
       title={`Retire ${asset.name}?`}
       submit="Retire"
-      busyLabel="Retiring …"
+      busyLabel="Retiring…"
       onSubmit={retire}
       onClose={onClose}
     >
@@ -162,7 +162,7 @@ function RemoveDialog({ member, onDone, onClose }: DialogProps & { member: Asset
     <IrreversibleEditDialog
       title={`Take ${name} away from ${member.path}?`}
       submit="Take away"
-      busyLabel="Taking away …"
+      busyLabel="Taking away…"
       onSubmit={remove}
       onClose={onClose}
     >

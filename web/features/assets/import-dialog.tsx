@@ -24,7 +24,7 @@ export function ImportDialog({ onDone, onClose }: DialogProps) {
     <EditDialog
       title="Import assets"
       submit={test ? 'Import' : 'Test'}
-      busyLabel={test ? 'Importing …' : 'Testing …'}
+      busyLabel={test ? 'Importing…' : 'Testing…'}
       isReady={file !== null && (test === null || test.created + test.placed > 0)}
       isWide
       onSubmit={send}

@@ -47,7 +47,7 @@ export function Members({
           <h2 id="members-title">Devices and sensors here</h2>
           {may && (
             <button type="button" class="button" onClick={() => onAct({ kind: 'place', asset })}>
-              Place a device …
+              Place a device…
             </button>
           )}
         </div>
@@ -94,10 +94,10 @@ function MemberTable({
           cell: (member) => (
             <span class="asset-actions">
               <button type="button" class="button" onClick={() => onAct({ kind: 'replace', member })}>
-                Move …<span class="visually-hidden"> {labelOf(member)}</span>
+                Move…<span class="visually-hidden"> {labelOf(member)}</span>
               </button>
               <button type="button" class="button" onClick={() => onAct({ kind: 'remove', member })}>
-                Take away …<span class="visually-hidden"> {labelOf(member)}</span>
+                Take away…<span class="visually-hidden"> {labelOf(member)}</span>
               </button>
             </span>
           ),

@@ -42,7 +42,7 @@ export function MoveDialog({
     <EditDialog
       title={`Move ${asset.name}`}
       submit="Move"
-      busyLabel="Moving …"
+      busyLabel="Moving…"
       isReady={target !== null && since !== null}
       onSubmit={move}
       onClose={onClose}
@@ -86,7 +86,7 @@ export function PlaceDialog({ asset, onDone, onClose }: DialogProps & { asset: A
     <EditDialog
       title={`Place a device at ${asset.name}`}
       submit="Place"
-      busyLabel="Placing …"
+      busyLabel="Placing…"
       isReady={device.trim() !== ''}
       onSubmit={place}
       onClose={onClose}
@@ -173,7 +173,7 @@ export function PlacementDialog({
     <EditDialog
       title={present === null ? `Place ${name}` : `Move ${name}`}
       submit={present === null ? 'Place' : 'Move'}
-      busyLabel="Storing …"
+      busyLabel="Storing…"
       isReady={target !== null && since !== null}
       onSubmit={place}
       onClose={onClose}

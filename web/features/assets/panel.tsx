@@ -51,7 +51,7 @@ function Place({ device, sensor }: { device: { id: string; name: string }; senso
           </ol>
         </nav>
       ) : (
-        <p>{data ? 'At no asset.' : problem ? `${problemWords(problem).title}.` : 'Reading …'}</p>
+        <p>{data ? 'At no asset.' : problem ? `${problemWords(problem).title}.` : 'Reading…'}</p>
       )}
       {sensor !== null && place?.sensor_id === sensor && <p class="quiet">Its own place</p>}
       <button
@@ -62,7 +62,7 @@ function Place({ device, sensor }: { device: { id: string; name: string }; senso
         title={may ? undefined : scopeText(place ? 'Move' : 'Place', 'admin')}
         onClick={() => setOpen(true)}
       >
-        {place ? 'Move …' : 'Place …'}
+        {place ? 'Move…' : 'Place…'}
       </button>
       {isOpen && (
         <PlacementDialog

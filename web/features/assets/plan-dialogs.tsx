@@ -25,7 +25,7 @@ export function PictureDialog({ asset, onDone, onClose }: DialogProps & { asset:
     <EditDialog
       title={`Picture of ${asset.name}`}
       submit="Store"
-      busyLabel="Storing …"
+      busyLabel="Storing…"
       isReady={file !== null && !isTooLarge}
       onSubmit={store}
       onClose={onClose}
@@ -51,7 +51,7 @@ export function RemovePlanDialog({ asset, onDone, onClose }: DialogProps & { ass
     <IrreversibleEditDialog
       title={`Remove the plan of ${asset.name}?`}
       submit="Remove"
-      busyLabel="Removing …"
+      busyLabel="Removing…"
       onSubmit={remove}
       onClose={onClose}
     >

@@ -47,7 +47,7 @@ export function Plan({
         {may && !editing.marks && (
           <div class="asset-actions">
             <button type="button" class="button" onClick={() => setAction({ kind: 'picture', asset })}>
-              {picture ? 'Replace the picture …' : 'Add a picture …'}
+              {picture ? 'Replace the picture…' : 'Add a picture…'}
             </button>
             {picture && (
               <>
@@ -56,7 +56,7 @@ export function Plan({
                   class="button"
                   onClick={() => setAction({ kind: 'remove-plan', asset })}
                 >
-                  Remove …
+                  Remove…
                 </button>
                 <button ref={opener} type="button" class="button" onClick={() => editing.begin(plan.places)}>
                   Place sensors
@@ -205,7 +205,7 @@ function Editor({
           Cancel
         </button>
         <button type="button" class="button main-button" disabled={busy} onClick={store}>
-          {busy ? 'Storing …' : 'Store'}
+          {busy ? 'Storing…' : 'Store'}
         </button>
       </div>
       <p class="small">Drag a sensor, or move it with the arrow keys. The key Delete takes it away.</p>

@@ -136,7 +136,7 @@ function useTargets(text: string): { found: Asset[]; isCurrent: boolean; note: s
       ? (await readChildren(client, null, {}, signal)).items
       : (await searchAssets(client, asked, signal)).items,
   );
-  const note = problem ? `${problemWords(problem).title}.` : loading ? 'Searching …' : 'No asset fits.';
+  const note = problem ? `${problemWords(problem).title}.` : loading ? 'Searching…' : 'No asset fits.';
   const isCurrent = !loading && asked === text.trim();
   return { found: data ?? [], isCurrent, note };
 }

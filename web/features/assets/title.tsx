@@ -87,13 +87,13 @@ export function Title({
         {asset && may && (
           <>
             <button type="button" class="button" onClick={() => setAction({ kind: 'change', asset })}>
-              Rename …
+              Rename…
             </button>
             <button type="button" class="button" onClick={() => setAction({ kind: 'move', asset })}>
-              Move …
+              Move…
             </button>
             <button type="button" class="button" onClick={() => setAction({ kind: 'retire', asset })}>
-              Retire …
+              Retire…
             </button>
           </>
         )}
@@ -109,7 +109,7 @@ export function Title({
             </a>
             {may && (
               <button type="button" class="button" onClick={() => setAction({ kind: 'import' })}>
-                Import CSV …
+                Import CSV…
               </button>
             )}
           </>
@@ -120,7 +120,7 @@ export function Title({
             class="button main-button"
             onClick={() => setAction({ kind: 'create', parent: asset })}
           >
-            Create an asset …
+            Create an asset…
           </button>
         )}
       </div>

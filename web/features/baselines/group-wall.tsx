@@ -47,7 +47,7 @@ export function GroupWall({ by, isStale, isFull }: { by: Grouping; isStale: bool
     readGroups(client, { by, ...filter, limit: MOST_GROUPS }, signal),
   );
   const fitting = useFitting(list, isFull && data !== null);
-  if (!data) return <p class="group-wall-note">Reading the whole fleet …</p>;
+  if (!data) return <p class="group-wall-note">Reading the whole fleet…</p>;
   const shown = Math.min(data.items.length, fitting);
   const hidden = data.groups - shown;
   return (

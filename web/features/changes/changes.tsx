@@ -136,7 +136,7 @@ function unchangedText({ sensorsRead, unjudged, judgedFrom }: Changes, zone: Zon
   if (unjudged < sensorsRead)
     return unjudged > 0 ? 'All others stayed in their range.' : 'All of them stayed in their range.';
   const from = judgedFrom === null ? '' : ` The first may have one from ${formatTime(judgedFrom, zone)} on.`;
-  return `No sensor has a range yet: it needs two hours of samples.${from}`;
+  return `No sensor has a range yet: it needs an hour of samples before the last hour.${from}`;
 }
 
 function changeText({ item, change }: ChangedSensor, choices: UnitChoices): string {

@@ -65,7 +65,7 @@ function Accounts() {
           </p>
         </div>
         <button type="button" class="button main-button" onClick={() => setAsked({ action: 'issue' })}>
-          Issue a credential …
+          Issue a credential…
         </button>
       </div>
       {mqtt && <BrokerNote mqtt={mqtt} />}
@@ -183,10 +183,10 @@ function AccountTable({
           cell: (credential) => (
             <>
               <button type="button" class="button" onClick={() => onAsk({ action: 'rotate', credential })}>
-                Rotate …<span class="visually-hidden"> {credential.account}</span>
+                Rotate…<span class="visually-hidden"> {credential.account}</span>
               </button>
               <button type="button" class="button" onClick={() => onAsk({ action: 'revoke', credential })}>
-                Revoke …<span class="visually-hidden"> {credential.account}</span>
+                Revoke…<span class="visually-hidden"> {credential.account}</span>
               </button>
             </>
           ),

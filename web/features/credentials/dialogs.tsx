@@ -59,7 +59,7 @@ export function IssueDialog(props: Props) {
     <FormDialog
       title="Issue a credential"
       submit="Issue"
-      busyLabel="Issuing …"
+      busyLabel="Issuing…"
       isReady={account !== ''}
       words={words}
       onSubmit={() => issueCredential(client, account, linesOf(devices)).then(take)}
@@ -101,7 +101,7 @@ export function RotateDialog({
     <FormDialog
       title={`Rotate the secret of ${account}?`}
       submit="Rotate"
-      busyLabel="Rotating …"
+      busyLabel="Rotating…"
       tone="grave"
       isCareful
       words={words}
@@ -127,7 +127,7 @@ export function RevokeDialog({
     <FormDialog
       title={`Revoke the credential of ${account}?`}
       submit="Revoke"
-      busyLabel="Revoking …"
+      busyLabel="Revoking…"
       tone="grave"
       isCareful
       words={words}

@@ -88,7 +88,7 @@ export function Bars({
               <Stack key={bin.from} bin={bin} at={at} highest={highest} />
             ))}
           </svg>
-          {reached > (bins[0]?.from ?? 0) && <span class="bars-ahead small">Counting back …</span>}
+          {reached > (bins[0]?.from ?? 0) && <span class="bars-ahead small">Counting back…</span>}
         </div>
         <div class="bars-axis small" aria-hidden="true">
           {axisOf(bins, zone).map((text) => (

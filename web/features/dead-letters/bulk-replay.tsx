@@ -32,7 +32,7 @@ export function BulkReplay({ query, onDone }: { query: Query; onDone: () => void
         title={may ? undefined : scopeText('Replay', 'admin')}
         onClick={() => setAsking(true)}
       >
-        Replay all …
+        Replay all…
       </button>
       {asking && (
         <BulkDialog
@@ -87,7 +87,7 @@ function BulkDialog({ query, onClose }: { query: Query; onClose: () => void }) {
     <Dialog title={titleOf(step, total)} busy={step === 'running'} onClose={onClose}>
       {problem && <DialogProblem {...problemWords(problem)} />}
       {step === 'counting' && !problem && (
-        <p role="status">Counting … {counted > 0 && formatCount(counted)}</p>
+        <p role="status">Counting… {counted > 0 && formatCount(counted)}</p>
       )}
       {step === 'asking' && collected && <Question collected={collected} onConfirm={run} />}
       {(step === 'running' || step === 'done') && (

@@ -134,7 +134,7 @@ const Totals = ({
         <strong>{formatCounted(sum.deadLetters, 'dead letter')}</strong> of the last {words}
       </>
     ) : (
-      'Counting …'
+      'Counting…'
     )}
     {isKnown && reached && <span class="quiet"> · counted back to {reached}, going on</span>}
   </p>

@@ -49,7 +49,7 @@ export function Replay({ deadLetter, keptBytes }: { deadLetter: DeadLetter; kept
           aria-describedby="replay-note"
           onClick={() => !busy && setAsking(true)}
         >
-          {busy ? 'Replaying …' : 'Replay …'}
+          {busy ? 'Replaying…' : 'Replay…'}
         </button>
       </div>
       <div role="status">

@@ -97,7 +97,7 @@ function TestValue() {
           aria-describedby="test-value-note"
           onClick={send}
         >
-          {isBusy ? 'Sending …' : 'Send a test value'}
+          {isBusy ? 'Sending…' : 'Send a test value'}
         </button>
         <span id="test-value-note">
           {may

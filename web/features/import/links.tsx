@@ -5,7 +5,7 @@ export function ImportButton() {
   if (!may) return null;
   return (
     <a class="button" href="/import">
-      Import a file …
+      Import a file…
     </a>
   );
 }

@@ -290,5 +290,5 @@ export function leadOf({
   if (findings.length > 0) {
     return { tone: 'warn', text: `! ${formatCounted(findings.length, 'thing needs', 'things need')} a look` };
   }
-  return isKnown ? { tone: 'good', text: '✓ All is well' } : { tone: undefined, text: 'Looking …' };
+  return isKnown ? { tone: 'good', text: '✓ All is well' } : { tone: undefined, text: 'Looking…' };
 }

@@ -135,8 +135,8 @@ function readingText(fleet: Fleet, info: FleetInfo | null) {
   const total = Math.min(info?.sensors ?? 0, MOST_SENSORS);
   const read = fleet.sensors.size;
   return total > read && !fleet.isNarrow()
-    ? `Reading ${formatCount(read)} of ${formatCount(total)} …`
-    : `Reading ${formatCounted(read, 'sensor')} …`;
+    ? `Reading ${formatCount(read)} of ${formatCount(total)}…`
+    : `Reading ${formatCounted(read, 'sensor')}…`;
 }
 
 /** @param known `isPart`: the list has only the faults of sensors that match the filters */

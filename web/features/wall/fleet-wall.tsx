@@ -67,7 +67,7 @@ function Counts({ info, grouping }: { info: FleetInfo | null; grouping: Grouping
   if (info === null && shown === 0)
     return (
       <p class="wall-counts" role="status">
-        Reading the fleet …
+        Reading the fleet…
       </p>
     );
   const isPart = !grouping && total > shown && (isFull || live.fleet.isNarrow());

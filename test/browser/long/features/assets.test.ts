@@ -101,7 +101,7 @@ test('Assets page: devices announce their sites: tiles with the worst first, and
 test('Assets page: a device is moved by keyboard: the old asset is without it, and its page names the new place', async () => {
   const { page } = dashboard;
   await open('Plant 1/Hall 1');
-  await button('Move … press-2').click();
+  await button('Move… press-2').click();
   const moving = dialog('Move press-2');
   await dashboard.untilFocused(moving.getByRole('combobox'));
   await page.keyboard.type('plant hall');

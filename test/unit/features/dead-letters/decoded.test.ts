@@ -100,6 +100,14 @@ test.each([
   }),
 );
 
+test('Decoded dead letter: payload that was refused for its syntax: the problem does not repeat the reason', () => {
+  const refused = (rule: string) => [{ index: -1, code: 'malformed' as const, rule }];
+  const problemOf = (rule: string) =>
+    decodePayload({ payload: Buffer.from('{'), contentType: undefined, refused: refused(rule) }).problem;
+  const [, reason = ''] = /^It is no JSON: (.+)$/.exec(String(problemOf('another'))) ?? [];
+  expect(problemOf(reason)).toBe('It is no JSON.');
+});
+
 test.each([
   ['[{"value":1},{"value":"hot"}]', ['[1].value'], ['"hot"']],
   [BIRTH, ['sensors[1].unit'], ['""']],
