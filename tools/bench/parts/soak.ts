@@ -39,7 +39,7 @@ type Result = { rate: number; periods: Period[]; failure: string | null };
 /** A load at a fixed rate for hours or days, with latencies, memory and disk over time. */
 export const soak: Part<Result> = {
   name: 'soak',
-  title: `Soak: load ${LOAD} at a fixed rate, for as long as --run says`,
+  title: `Soak: load ${LOAD} at a fixed rate`,
   onRequest: true,
 
   async run(context) {
