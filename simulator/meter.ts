@@ -95,6 +95,7 @@ export interface Latency {
   p90: number | null;
   p99: number | null;
   p999: number | null;
+  p9999: number | null;
   max: number | null;
   mean: number | null;
 }
@@ -120,6 +121,7 @@ export class Latencies {
       p90: ms(this.#histogram.percentile(90)),
       p99: ms(this.#histogram.percentile(99)),
       p999: ms(this.#histogram.percentile(99.9)),
+      p9999: ms(this.#histogram.percentile(99.99)),
       max: ms(this.#histogram.max),
       mean: ms(this.#histogram.mean),
     };

@@ -14,7 +14,8 @@ const FLAGS = {
   only: { type: 'text', help: `parts to run, comma-separated: ${NAMES.join(',')}` },
   shapes: { type: 'text', help: 'loads, sensors x samples a message, @ devices', fallback: SHAPES.join(',') },
   rounds: { type: 'integer', help: 'how often each comparison is run', fallback: 3, min: 1 },
-  run: { type: 'duration', help: 'one run of a comparison', fallback: 4000, min: 500 },
+  run: { type: 'duration', help: 'one run of a comparison, or the soak', fallback: 4000, min: 500 },
+  rate: { type: 'number', help: 'of the soak, in samples/s (default: half of the highest rate)', min: 1 },
   quick: { type: 'switch', help: 'one round of the same measurements, in seven minutes' },
 } satisfies Record<string, Flag>;
 
@@ -62,7 +63,7 @@ await runCommand(async () => {
 });
 
 function readFlags(argv: string[]): BenchFlags & { only: string[] } {
-  const { only, shapes, rounds, run, quick } = parseFlags(LINE, argv);
+  const { only, shapes, rounds, run, rate, quick } = parseFlags(LINE, argv);
   const usual = PARTS.filter(({ onRequest }) => !onRequest).map(({ name }) => name);
   const chosen = only === undefined ? usual : only.split(',');
   const loads = shapes.split(',');
@@ -76,6 +77,7 @@ function readFlags(argv: string[]): BenchFlags & { only: string[] } {
     shapes: loads,
     rounds: quick ? 1 : rounds,
     runMs: run,
+    ...(rate !== undefined && { rate }),
     warmMs: quick ? 2500 : 1500,
     bootMs: quick ? 10_000 : 40_000,
   };

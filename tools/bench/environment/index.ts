@@ -21,6 +21,8 @@ export interface BenchFlags {
   shapes: string[];
   rounds: number;
   runMs: number;
+  /** samples/s of the soak */
+  rate?: number;
   /** ms under load before each run */
   warmMs: number;
   /** ms of load before the first measurement */

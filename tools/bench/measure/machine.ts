@@ -103,6 +103,14 @@ async function statFields(pid: number) {
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 }
 
+/** @returns resident memory in MB, by process name */
+export async function memoryOf(pids: Record<string, number>): Promise<Record<string, number>> {
+  const memory = Object.entries(pids).map(async ([name, pid]) => [name, await residentMb(pid)] as const);
+  return Object.fromEntries(await Promise.all(memory));
+}
+
+const residentMb = async (pid: number) => (Number((await statFields(pid))[21]) * PAGE_BYTES) / 1e6;
+
 const WATCH_EVERY_MS = 100;
 
 /** @returns `mb`: maximum memory of the process during the work, in MB */
@@ -113,7 +121,7 @@ export async function withPeakMemory<T>(pid: number, work: Promise<T>): Promise<
     over = true;
   });
   do {
-    mb = Math.max(mb, (Number((await statFields(pid))[21]) * PAGE_BYTES) / 1e6);
+    mb = Math.max(mb, await residentMb(pid));
     await Promise.race([sleep(WATCH_EVERY_MS), done]);
   } while (!over);
   return { value: await done, mb };

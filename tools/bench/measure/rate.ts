@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MillraceError } from '../../../common/errors.ts';
-import type { Context } from '../environment/index.ts';
+import type { BenchFlags, Environment } from '../environment/index.ts';
 import type { Variant } from '../environment/pipeline.ts';
 import { type Shape, samplesOf } from '../load/shapes.ts';
 import { startObserving } from './machine.ts';
@@ -74,7 +74,10 @@ async function untilRegistered(variant: Variant, wanted: number, stuckMs: number
 export async function measurePeak(
   variant: Variant,
   shape: Shape,
-  { environment, flags }: Pick<Context, 'environment' | 'flags'>,
+  {
+    environment,
+    flags,
+  }: { environment: Environment; flags: Pick<BenchFlags, 'rounds' | 'runMs' | 'warmMs'> },
 ): Promise<number> {
   const timing = { database: environment.database.pid, warmMs: flags.warmMs * 2, forMs: flags.runMs };
   const rates = [];

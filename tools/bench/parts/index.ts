@@ -5,6 +5,7 @@ import { latency } from './latency.ts';
 import { opening } from './opening.ts';
 import { peers } from './peers.ts';
 import { reading } from './reading.ts';
+import { soak } from './soak.ts';
 import { throughput } from './throughput.ts';
 
 /** The result goes unchanged into the raw file and can be shown as tables at any time. */
@@ -26,7 +27,7 @@ export interface Part<R> {
 export type Target = { figure: string; value: number } & ({ atLeast: number } | { atMost: number });
 
 /** In the order in which they run and are shown. */
-export const PARTS: Part<unknown>[] = [throughput, latency, reading, disk, opening, peers];
+export const PARTS: Part<unknown>[] = [throughput, latency, reading, disk, opening, peers, soak];
 
 /** The table has only targets that were measured. @param results by the name of the part */
 export function targetsTable(results: Record<string, unknown>): Table {

@@ -89,4 +89,11 @@ serve({
   },
 
   latencies: () => latencies.read(),
+
+  /** Since the last call. */
+  takeLatencies() {
+    const taken = latencies.read();
+    latencies.reset();
+    return taken;
+  },
 });
