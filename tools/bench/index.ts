@@ -48,7 +48,8 @@ await runCommand(async () => {
   await runSession({ flags: { only, ...flags }, needsDashboard }, async (session) => {
     const { environment, results, status, print } = session;
     const variants = parts.some(({ onRequest }) => !onRequest) ? [await environment.pipeline('packed')] : [];
-    if (parts.some(({ hasRows }) => hasRows)) variants.push(await environment.pipeline('rows', { rows: true }));
+    if (parts.some(({ hasRows }) => hasRows))
+      variants.push(await environment.pipeline('rows', { rows: true }));
     await warm(variants, { database: environment.database.pid, forMs: flags.bootMs, onStatus: status });
     for (const part of parts) {
       const onStatus = (text: string) => status(`${part.name}: ${text}`);
