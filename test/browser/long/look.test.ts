@@ -117,6 +117,28 @@ function lookOf(dialog: Element) {
   };
 }
 
+test.each([
+  '/alarms',
+  '/credentials',
+  '/compare',
+  '/assets',
+  '/corrections',
+  '/import',
+  '/changes',
+  '/pipeline',
+])('Page %s: each of its boxes is 24 pixels below what stands above', async (path) => {
+  await dashboard.visit(path);
+  await dashboard.page.locator('main > .panel').first().waitFor();
+  const gaps = await dashboard.page.locator('main > .panel').evaluateAll((panels) =>
+    panels.map((panel) => {
+      let above = panel.previousElementSibling;
+      while (above && above.getBoundingClientRect().height === 0) above = above.previousElementSibling;
+      return panel.getBoundingClientRect().top - Number(above?.getBoundingClientRect().bottom);
+    }),
+  );
+  expect(gaps.filter((gap) => Math.round(gap) !== 24)).toEqual([]);
+});
+
 const partsOf = (selector: string): Promise<Array<{ left: number; right: number }>> =>
   dashboard.page.locator(selector).evaluateAll((elements) =>
     elements.map((element) => {
