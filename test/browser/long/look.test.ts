@@ -63,7 +63,7 @@ describe('Appearance', () => {
       expect(choices).toHaveLength(3);
       expect(overlaps([...choices, { left: width, right: width }])).toEqual([]);
       const views = await partsOf('.navigation > a:visible');
-      expect(views).toHaveLength(7);
+      expect(views).toHaveLength(8);
       expect(overlaps(views)).toEqual([]);
 
       await dashboard.visit('/credentials');
