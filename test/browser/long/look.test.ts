@@ -63,7 +63,7 @@ describe('Appearance', () => {
       expect(choices).toHaveLength(3);
       expect(overlaps([...choices, { left: width, right: width }])).toEqual([]);
       const views = await partsOf('.navigation > a:visible');
-      expect(views).toHaveLength(7);
+      expect(views).toHaveLength(8);
       expect(overlaps(views)).toEqual([]);
 
       await dashboard.visit('/credentials');
@@ -73,6 +73,70 @@ describe('Appearance', () => {
       expect(current?.right).toBeLessThanOrEqual(width);
     },
   );
+});
+
+test('Forms in dialogs: opened on several pages: titles, labels, gaps and buttons look the same', async () => {
+  const { page } = dashboard;
+  const looks: unknown[] = [];
+  // The styles of each page before stay loaded.
+  await dashboard.visit('/dead-letters');
+  for (const [view, name] of [
+    ['Credentials', 'Issue a credential…'],
+    ['Assets', 'Create an asset…'],
+    ['Alarms', 'Add a rule…'],
+    [null, 'Correct values…'],
+  ] as const) {
+    if (view) await page.locator('.navigation').getByRole('link', { name: view }).click();
+    else await dashboard.visit('/devices/collar-1/sensors/ambient');
+    await page.getByRole('button', { name }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.locator('.dialog-field').first().waitFor();
+    looks.push(await dialog.evaluate(lookOf));
+    await dashboard.lookAt(`form-${view ?? 'Corrections'}`);
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await dialog.waitFor({ state: 'detached' });
+  }
+  expect(looks.slice(1)).toEqual(looks.slice(1).map(() => looks[0]));
+});
+
+/** @returns the look of the first fields of a form */
+function lookOf(dialog: Element) {
+  const styleOf = (selector: string) => {
+    const { fontSize, fontWeight } = getComputedStyle(dialog.querySelector(selector) as Element);
+    return { fontSize, fontWeight };
+  };
+  const edges = (selector: string) => dialog.querySelector(selector)?.getBoundingClientRect();
+  return {
+    title: styleOf('h2'),
+    label: styleOf('.dialog-field > label'),
+    gap: Number(edges('.dialog-field > label + *')?.top) - Number(edges('.dialog-field > label')?.bottom),
+    height: edges('.dialog-field > :is(input, select)')?.height,
+    marks:
+      dialog.querySelectorAll('form .required').length === dialog.querySelectorAll('form :required').length,
+    isDisabled: (dialog.querySelector('[type="submit"]') as HTMLButtonElement).disabled,
+  };
+}
+
+test.each([
+  '/alarms',
+  '/credentials',
+  '/compare',
+  '/assets',
+  '/corrections',
+  '/import',
+  '/changes',
+  '/pipeline',
+])('Page %s: each of its boxes is 24 pixels below what stands above', async (path) => {
+  await dashboard.visit(path);
+  await dashboard.page.locator('main > .panel').first().waitFor();
+  const gaps = await dashboard.page.locator('main > .panel').evaluateAll((panels) =>
+    panels.map((panel) => {
+      let above = panel.previousElementSibling;
+      while (above && above.getBoundingClientRect().height === 0) above = above.previousElementSibling;
+      return panel.getBoundingClientRect().top - Number(above?.getBoundingClientRect().bottom);
+    }),
+  );
+  expect(gaps.filter((gap) => Math.round(gap) !== 24)).toEqual([]);
 });
 
 const partsOf = (selector: string): Promise<Array<{ left: number; right: number }>> =>

@@ -298,6 +298,7 @@ export function ActDialog({
     <FormDialog
       title={`${isShelving ? 'Shelve' : 'Acknowledge'} ${formatCounted(alarms.length, 'alarm')}`}
       submit={isShelving ? 'Shelve' : 'Acknowledge'}
+      isReady={by !== ''}
       onSubmit={run}
       onClose={onClose}
     >

@@ -46,9 +46,9 @@ export function ConditionFields({
       {kind !== 'absent' &&
         limit('limit', kind === 'outside' ? 'From' : 'Limit', {
           'aria-describedby': known,
-          isRequired: true,
+          required: true,
         })}
-      {kind === 'outside' && limit('high', 'To', { isRequired: true })}
+      {kind === 'outside' && limit('high', 'To', { required: true })}
       {kind !== 'absent' && limit('clear', kind === 'outside' ? 'Clears from' : 'Clears at')}
       {kind === 'outside' && limit('clearHigh', 'Clears to')}
       {number('minutes', 'Duration in minutes')}

@@ -1,11 +1,11 @@
 import { useEffect, useId, useState } from 'preact/hooks';
-import { Problem, problemText } from '../../api/request.ts';
+import { problemText } from '../../api/request.ts';
 import { formatUnit } from '../../format.ts';
 import { sensorHref } from '../../routes.ts';
 import { useServices } from '../../state/hooks.ts';
 import type { Scale } from '../../units.ts';
 import { isAsSent } from '../../units.ts';
-import { FormDialog, Required } from '../shared/form.tsx';
+import { FormDialog } from '../shared/form.tsx';
 import { limitScale } from '../shared/limits.ts';
 import type { AlarmRule, Backtest } from './api.ts';
 import { saveRule, testRule } from './api.ts';
@@ -39,8 +39,7 @@ export function RuleForm({
   const { test, refusal } = useBacktest(question);
 
   async function save() {
-    if (!wanted)
-      throw new Problem({ title: 'Enter a name, a device, type or site, and a limit', status: 400 });
+    if (!wanted) return;
     await saveRule(client, wanted, rule.rule_id ?? null);
     onSaved();
   }
@@ -54,23 +53,14 @@ export function RuleForm({
     <FormDialog
       title={rule.rule_id ? 'Change the rule' : 'A new rule'}
       submit="Save the rule"
-      class="rule-form"
       isWide
       // While the form reads the unit of newly typed sensors, the unit of a typed limit is unknown.
-      isReady={scope === scopeKey(scopeOf(typed))}
-      note={
-        <p class="rule-hint small">
-          <Required /> required
-        </p>
-      }
+      isReady={wanted !== null && scope === scopeKey(scopeOf(typed))}
       onSubmit={save}
       onClose={onClose}
     >
       <fieldset class="rule-fields">
-        <legend>
-          Which sensors
-          <Required />
-        </legend>
+        <legend>Which sensors</legend>
         <p class="rule-hint small">Fill in at least one. All that is filled in must match.</p>
         {field('device', 'Device', { isFocused: true })}
         {field('sensor', 'Sensor')}
@@ -95,7 +85,7 @@ export function RuleForm({
       )}
       <fieldset class="rule-fields">
         <legend>Then</legend>
-        {field('name', 'Name', { isRequired: true })}
+        {field('name', 'Name', { required: true })}
         {field('severity', 'Severity', { options: SEVERITIES })}
         {field('text', 'What to do', { class: 'dialog-field wide-field' })}
       </fieldset>

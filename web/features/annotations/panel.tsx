@@ -168,7 +168,6 @@ function AnnotateDialog({
       title="Annotate"
       submit="Store"
       busyLabel="Storing…"
-      tone="plain"
       isReady={ts !== null && text.trim() !== ''}
       onSubmit={store}
       onClose={onClose}

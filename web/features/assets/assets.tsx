@@ -71,9 +71,7 @@ export function AssetsView() {
         setAction={setAction}
       />
       {asset && <Siblings asset={asset} siblings={siblings} />}
-      <div role="status" class="asset-message">
-        {shown.message && <p class="flash-message">{shown.message}</p>}
-      </div>
+      <div role="status">{shown.message && <p class="flash-message">{shown.message}</p>}</div>
       {shown.isSlow && <SlowLine />}
       {shown.problem && !shown.known ? (
         <ProblemNotice problem={shown.problem} onRetry={reload} />

@@ -70,14 +70,16 @@ export function CompareView() {
       {problem ? (
         <ProblemNotice problem={problem} onRetry={reload} />
       ) : refs.length === 0 ? (
-        <Notice title="Nothing is compared yet">
-          <p>Choose “+ compare” next to sensors, in the fleet, on a device, or on the page of a sensor.</p>
-          <p class="notice-actions">
-            <a class="button" href="/">
-              To the fleet
-            </a>
-          </p>
-        </Notice>
+        <div class="panel">
+          <Notice title="Nothing is compared yet">
+            <p>Choose “+ compare” next to sensors, in the fleet, on a device, or on the page of a sensor.</p>
+            <p class="notice-actions">
+              <a class="button" href="/">
+                To the fleet
+              </a>
+            </p>
+          </Notice>
+        </div>
       ) : compared.length === 0 ? (
         <Waiting />
       ) : (

@@ -24,7 +24,7 @@ export function useTime(label: string, start: number, { isExact = false } = {}) 
   }
 
   const field = (
-    <div class="correction-time">
+    <>
       <Field
         label={ts === null ? label : `${label}, ${formatZone(zone, ts)}`}
         type="datetime-local"
@@ -42,13 +42,13 @@ export function useTime(label: string, start: number, { isExact = false } = {}) 
         />
       )}
       {typed !== '' && ts === null && <FieldError>The clock skips this time. Choose another.</FieldError>}
-    </div>
+    </>
   );
   return { ts, set, field };
 }
 
 export const FieldError = ({ children }: { children: ComponentChildren }) => (
-  <p class="correction-wrong" role="alert">
+  <p class="dialog-problem" role="alert">
     {children}
   </p>
 );

@@ -76,7 +76,7 @@ export function RemoveDialog({ device, sensor, range: shown, onClose }: Omit<Dia
           </p>
         )}
       </div>
-      <ul class="correction-effects">
+      <ul class="dialog-list">
         <li>No reader shows them from then on. You can undo it for {UNDO_DAYS} days.</li>
         <li>
           The disk has their bytes for longer, snapshots and backups until you delete them:{' '}

@@ -69,7 +69,7 @@ function Accounts() {
         </button>
       </div>
       {mqtt && <BrokerNote mqtt={mqtt} />}
-      <div role="status">{message !== '' && <p class="credentials-message">{message}</p>}</div>
+      <div role="status">{message !== '' && <p class="flash-message">{message}</p>}</div>
       <section class="panel" aria-label="Accounts" id="accounts">
         {slow && <SlowLine />}
         {problem ? (

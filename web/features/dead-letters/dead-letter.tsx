@@ -193,9 +193,6 @@ function Elements({
   const [shown, setShown] = useState(AT_ONCE);
   const [onlyRefused, setOnlyRefused] = useState(false);
   const codes = new Map(refused.map(({ index, code }) => [index, code]));
-  // If a message with only one element was refused as a whole, the reason is shown at that element.
-  const isOne = elements.length === 1;
-  const reasonsFor = (at: number) => refused.filter(({ index }) => index === at || (index === -1 && isOne));
   const all = elements.map((each, index) => ({ each, index, code: codes.get(index) }));
   const wanted = onlyRefused ? all.filter(({ code }) => code) : all;
   const hasBoth = codes.size > 0 && !codes.has(-1) && elements.length > codes.size;
@@ -217,10 +214,6 @@ function Elements({
               <Marked element={each} />
             </code>
             {code && <span class="element-code">✕ {code}</span>}
-            {reasonsFor(index).map(
-              ({ path, rule }) =>
-                rule && <span class="element-reason">{escapeLine(path ? `${path}: ${rule}` : rule)}</span>,
-            )}
           </li>
         ))}
       </ol>

@@ -182,6 +182,11 @@ const devices = (fleet: FleetInfo | null): StageText => ({
       title: 'Devices that announced themselves or sent a message within 5 minutes',
     },
     { label: 'Offline', value: formatCount(fleet?.devices.offline) },
+    {
+      label: 'Not live',
+      value: formatCount(fleet?.devices.not_live),
+      title: 'Devices that announced no state, and sent nothing for 5 minutes',
+    },
   ],
 });
 

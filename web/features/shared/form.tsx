@@ -11,7 +11,7 @@ export function Field({
   onValue,
   options,
   rows,
-  isRequired = false,
+  required = false,
   isFocused = false,
   isLazy = false,
   id: given,
@@ -25,7 +25,7 @@ export function Field({
   options?: readonly (readonly [value: string, text: string])[] | undefined;
   /** number of lines of a text area */
   rows?: number;
-  isRequired?: boolean;
+  required?: boolean;
   /** whether the field takes the focus when it appears */
   isFocused?: boolean;
   /** whether a typed text counts at Enter, or when the field loses the focus */
@@ -46,7 +46,11 @@ export function Field({
     <div class={name} data-set={value !== ''}>
       <label for={id}>
         {label}
-        {isRequired && <Required />}
+        {required && (
+          <span class="required" aria-hidden="true">
+            *
+          </span>
+        )}
       </label>
       {options ? (
         <select id={id} value={value} onChange={take} {...attributes}>
@@ -63,7 +67,7 @@ export function Field({
           {...(rows ? { rows } : { type: 'text' })}
           autocomplete="off"
           spellcheck={false}
-          aria-required={isRequired || undefined}
+          required={required}
           value={value}
           {...{ [isLazy ? 'onChange' : 'onInput']: take }}
           {...attributes}
@@ -72,13 +76,6 @@ export function Field({
     </div>
   );
 }
-
-/** Marks a field that must be filled in. Screen readers know it from the field. */
-export const Required = () => (
-  <span class="required" aria-hidden="true">
-    *
-  </span>
-);
 
 const TONES = { plain: 'button', main: 'button main-button', grave: 'button grave-button' };
 
@@ -92,9 +89,7 @@ export function FormDialog({
   isWide = false,
   isCareful = false,
   words = problemWords,
-  note,
   result = null,
-  class: name,
   onSubmit,
   onClose,
   children,
@@ -109,10 +104,8 @@ export function FormDialog({
   /** whether the button that cancels has the focus first */
   isCareful?: boolean;
   words?: (problem: Problem) => ProblemWords;
-  note?: ComponentChildren;
   /** content in place of the form, which Escape does not close; one dialog for both keeps the focus */
   result?: ComponentChildren;
-  class?: string;
   /** sends the request; what it throws is shown */
   onSubmit: () => Promise<void>;
   onClose: () => void;
@@ -133,11 +126,10 @@ export function FormDialog({
   return (
     <Dialog title={title} wide={isWide} busy={busy || result !== null} onClose={onClose}>
       {result ?? (
-        <form class={name} onSubmit={send}>
+        <form onSubmit={send}>
           {children}
           {problem && <DialogProblem {...words(problem)} />}
           <div class="dialog-actions">
-            {note}
             <Cancel autofocus={isCareful} disabled={busy} />
             <button type="submit" class={TONES[tone]} disabled={!isReady || busy}>
               {busy ? busyLabel : submit}

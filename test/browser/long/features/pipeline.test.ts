@@ -40,7 +40,7 @@ test('Pipeline page: a device publishes, then stops: the rate of stored samples 
     await until(async () => (await figure('ingest', 'Stored')) > 0, { what: 'a rate' });
     await until(async () => (await figure('database', 'Commit p99')) > 0, { what: 'a time to commit' });
     await stage('ingest').locator('.stage-pipe[data-flows="true"]').waitFor();
-    await until(async () => /Online\s*4/.test(await textOf(stage('devices'))), {
+    await until(async () => /Online\s*4\s*Offline\s*0\s*Not live\s*0/.test(await textOf(stage('devices'))), {
       what: 'the count of devices',
     });
     await stage('database').filter({ hasText: '1 of 1 node up' }).waitFor();
