@@ -1,6 +1,7 @@
 import type { ApiClient } from '../../../../common/api-client.ts';
 import { MillraceError, type Refusal } from '../../../../common/errors.ts';
 import { shortened } from '../../../../common/printable.ts';
+import { listenForStop } from '../../../../common/stop-signal.ts';
 import { HOUR_MS } from '../../../../schema/rules.ts';
 import { addCodes, type Codes, codesText } from '../codes.ts';
 import type { CommandParts } from './index.ts';
@@ -22,7 +23,7 @@ export async function replay(parts: CommandParts) {
   const progress = () => `${countText(replayed)}: ${stored} stored`;
   let isStopped = false;
   // The report shows how far the command came.
-  process.once('SIGINT', () => {
+  listenForStop(() => {
     isStopped = true;
   });
   try {
