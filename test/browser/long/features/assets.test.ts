@@ -146,6 +146,8 @@ test('Assets page: drag: a new tile waits until the drop, and the dialog opens w
   const read = page.waitForResponse((answer) => answer.url().includes('/children'));
   await page.clock.fastForward(31_000);
   expect(await (await read).text()).toContain('Hall 0');
+  // For the clock of the page, the API was silent for 31 s.
+  await page.getByText('The API has not answered').waitFor({ state: 'detached' });
   expect(await middleOf(hall)).toEqual(before);
   await page.mouse.up();
   const moving = dialog('Move mixer-1');
