@@ -14,11 +14,12 @@ export async function runCommand(work: () => Promise<void>) {
 }
 
 /**
- * Work that was aborted fails with the reason of the abort. `unavailable`, the error of a failed database request, becomes `database_away`, the error of a failed connection. Its
- * exit code makes a supervisor restart the command.
+ * The error of aborted work becomes the reason of the abort. `unavailable`, the error of a failed database request, becomes
+ * `database_away`, the error of a failed connection. Its exit code makes a supervisor restart the command.
  */
 function asStop(failure: unknown) {
-  const error = failure instanceof Error && failure.name === 'AbortError' ? failure.cause : failure;
+  const error =
+    failure instanceof Error && failure.name === 'AbortError' ? (failure.cause ?? failure) : failure;
   if (!(error instanceof MillraceError) || error.code !== 'unavailable') return error;
   return new MillraceError('database_away', `The database went away: ${error.message}`, { cause: error });
 }

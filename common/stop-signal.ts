@@ -1,6 +1,9 @@
 import { MillraceError } from './errors.ts';
 
-/** Signals within this time, in ms, count as one: the terminal signals all processes of the group, and npm and `infra/first-stage.js` forward theirs. */
+/**
+ * Signals within this time, in ms, count as one: the terminal signals all processes of the group, and npm and `infra/first-stage.js`
+ * forward theirs.
+ */
 const SAME_MS = 700;
 /** As a shell reports for a process that Ctrl-C ended. */
 const KILLED_EXIT = 130;
@@ -25,7 +28,10 @@ export function listenForStop(stop: (signal: NodeJS.Signals) => void, kill: () =
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, onSignal);
 }
 
-/** @returns aborted at the first signal, with the `MillraceError` `failed`, such as "Stopped by SIGINT."; the second signal ends the process */
+/**
+ * The second signal ends the process.
+ * @returns aborted at the first signal, with the `MillraceError` `failed`, such as "Stopped by SIGINT."
+ */
 export function abortOnStop(): AbortSignal {
   const controller = new AbortController();
   listenForStop((signal) => controller.abort(new MillraceError('failed', `Stopped by ${signal}.`)));

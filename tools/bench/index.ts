@@ -39,7 +39,7 @@ const LINE: CommandLine<typeof FLAGS> = {
 // - variants/     ingest with one row per sample
 // - measure/      rates, rounds, reads, CPU and memory
 // - loader/       months of data, also for npm run load
-// - peers/        Telegraf with QuestDB and InfluxDB
+// - peers/        Telegraf with QuestDB
 // - report/       tables; documents.ts and readme.ts write the pages
 await runCommand(async () => {
   const { only, ...flags } = readFlags(process.argv.slice(2));

@@ -79,8 +79,8 @@ export class Environment {
 
   /**
    * Mosquitto and ingest.
-   * @param options `rows`: ingest stores one row per sample; `observed`: it reaches its broker through the publisher's proxy, which its
-   * acknowledgements are observed; `keyspace`: default is one of its own
+   * @param options `rows`: ingest stores one row per sample; `observed`: it reaches its broker through the publisher's proxy, which
+   * observes its acknowledgements; `keyspace`: default is one of its own
    */
   pipeline(name: string, { rows = false, observed = false, keyspace = name } = {}) {
     return this.variant(name, async (dir) => {

@@ -114,8 +114,8 @@ export class Pipeline {
   }
 
   /**
-   * Publishes at a fixed rate in samples/s, and waits until all samples are committed. The pipeline must reach its broker through the publisher's
-   * proxy, so that the latency of each message is known.
+   * Publishes at a fixed rate in samples/s, and waits until all samples are committed. The pipeline must reach its broker through the
+   * publisher's proxy, so that the latency of each message is known.
    * @throws {MillraceError} `failed`: a message was never acknowledged
    */
   async pace(
@@ -142,7 +142,7 @@ export class Pipeline {
     } while (publishing || counts.committed < counts.published);
     await over;
     await this.#untilWritten();
-    const latency = await publisher.call<Latencies>('latencies');
+    const latency = await publisher.call<Latencies>('takeLatencies');
     await publisher.call('stop');
     return { published: counts.published * samplesOf(shape), latency };
   }

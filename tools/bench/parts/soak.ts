@@ -5,7 +5,7 @@ import type { Latencies } from '../load/open-loop.ts';
 import { loadOf } from '../load/shapes.ts';
 import { memoryOf } from '../measure/machine.ts';
 import { measurePeak } from '../measure/rate.ts';
-import { compactions, diskBytes } from '../measure/stored.ts';
+import { storageOf } from '../measure/stored.ts';
 import { figure, type Table } from '../report/table.ts';
 import type { Part } from './index.ts';
 
@@ -14,16 +14,18 @@ const LOAD = '4x10';
 /** Of the highest rate, without --rate. */
 const SHARE = 0.5;
 
-/** A period has one row in the report. */
+/** Length of a period, about. A shorter run has `MIN_PERIODS`. */
 const PERIOD_MS = 600_000;
 
-/** A shorter run has this many periods. */
 const MIN_PERIODS = 12;
 
 /** The table shows at most this many periods. The raw file has all. */
 const SHOWN = 24;
 
 const POLL_MS = 1000;
+
+/** `flags.runMs` is the length of the soak. */
+const PEAK = { rounds: 1, runMs: 4000, warmMs: 2500 };
 
 /** At the end of a period. `at`: ms since the start; memory and disk in MB */
 export interface Period {
@@ -46,16 +48,15 @@ export const soak: Part<Result> = {
     const { environment, flags, status } = context;
     const shape = loadOf(LOAD);
     const pipeline = await environment.observedPipeline();
-    status('the highest rate');
-    const rate =
-      flags.rate ?? SHARE * (await measurePeak(pipeline, shape, { environment, flags: PEAK_FLAGS }));
+    if (flags.rate === undefined) status('the highest rate');
+    const rate = flags.rate ?? SHARE * (await measurePeak(pipeline, shape, { environment, flags: PEAK }));
     const result: Result = { rate, periods: [], failure: null };
     const end = await pipeline.hold(shape, rate);
     try {
       await observe(context, pipeline, result.periods);
       await end();
     } catch (error) {
-      // What was measured in days must not be lost.
+      // Days of measurements must not be lost.
       result.failure = error instanceof Error ? error.message : String(error);
     }
     return result;
@@ -67,44 +68,43 @@ export const soak: Part<Result> = {
       head: [`at ${figure(rate / 1000)} thousand samples/s`, 'slope in MB an hour'],
       rows: [...Object.keys(periods[0]?.memory ?? {}), 'disk'].map((name) => [
         name,
-        figure(slope(periods, (period) => period.memory[name] ?? period.disk)),
+        figure(rounded(slope(periods, (period) => period.memory[name] ?? period.disk))),
       ]),
     },
     periodTable(periods),
   ],
 };
 
-const PEAK_FLAGS = { rounds: 1, runMs: 4000, warmMs: 2500 };
+type ObservedPipeline = Awaited<ReturnType<Environment['observedPipeline']>>;
 
 async function observe(
   { environment, flags, status }: Context,
-  pipeline: { pids: Record<string, number>; name: string },
+  { pids, cql: { keyspace } }: ObservedPipeline,
   periods: Period[],
 ) {
   const { publisher, database } = environment;
   const began = Date.now();
-  const periodMs = Math.min(PERIOD_MS, flags.runMs / MIN_PERIODS);
-  const pids = { ...pipeline.pids, database: database.pid };
-  await publisher.call('takeLatencies');
-  for (let until = began + periodMs; until <= began + flags.runMs; until += periodMs) {
-    while (Date.now() < until) {
+  const count = Math.max(MIN_PERIODS, Math.floor(flags.runMs / PERIOD_MS));
+  const periodMs = flags.runMs / count;
+  for (let number = 1; number <= count; number++) {
+    const end = began + number * periodMs;
+    for (let left = end - Date.now(); left > 0; left = end - Date.now()) {
       status(`${figure((Date.now() - began) / 60_000)} of ${figure(flags.runMs / 60_000)} minutes`);
-      await sleep(Math.min(POLL_MS, Math.max(1, until - Date.now())));
+      await sleep(Math.min(POLL_MS, left));
     }
     const latency = await publisher.call<Latencies>('takeLatencies');
     if (latency.count === 0)
       throw new MillraceError('failed', `Nothing was acknowledged for ${figure(periodMs / 1000)} s.`);
-    const memory = await memoryOf(pids);
-    periods.push({ at: Date.now() - began, latency, memory, ...(await storageOf(environment)) });
+    const memory = await memoryOf({ ...pids, database: database.pid });
+    const { bytes, compactions } = await storageOf(environment, keyspace);
+    periods.push({ at: Date.now() - began, latency, memory, disk: bytes / 1e6, compactions });
   }
 }
 
-const storageOf = async (environment: Environment) => ({
-  disk: (await diskBytes(environment)) / 1e6,
-  compactions: await compactions(environment),
-});
+/** `figure` shows a sum of rounding errors with many digits. */
+const rounded = (number: number) => Math.round(number * 100) / 100;
 
-/** Of the line with the least squares. The first tenth is left out, because caches and heaps still fill. @returns per hour */
+/** Slope of the least-squares line, per hour. It leaves out the first tenth, in which caches and heaps fill. */
 export function slope(periods: Period[], figureOf: (period: Period) => number): number {
   const points = periods
     .slice(Math.ceil(periods.length / 10))

@@ -88,9 +88,7 @@ serve({
     return counts();
   },
 
-  latencies: () => latencies.read(),
-
-  /** Since the last call. */
+  /** Since the last call, or the start of the load. */
   takeLatencies() {
     const taken = latencies.read();
     latencies.reset();
